@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from bench.table import Line, measure
-from core.pairing import draw_near_comparisons
+from core.ballots.pairing import draw_near_comparisons
 from core.scores import fit_bradley_terry
 from core.scores.voter_bootstrap import resample_voters
 

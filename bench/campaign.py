@@ -8,12 +8,12 @@ from pathlib import Path
 
 from bench.table import Line, measure
 from core.store import open_store
-from core.store.areas import add_areas
-from core.store.closing import close_ballot
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.votes import accept_upload, preview_upload
-from core.tokens import AreaTokens
+from core.store.ballots.closing import close_ballot
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas
+from core.store.votes.votes import accept_upload, preview_upload
+from core.tokens.files import AreaTokens
 from tests.campaigns import answer_batch, draw_batch
 
 

@@ -13,8 +13,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from core.audit import CutAudit, draw_audit, estimate_lost
-from core.panel import PAPER_PANEL, Panel, draw_panel
+from core.ballots.audit import CutAudit, draw_audit, estimate_lost
 from core.plan import Plan
 from core.protocols import Held, Mode
 from core.protocols.runoff import spread_appearances
@@ -24,7 +23,8 @@ from core.scores.posterior import Posteriors, item_posteriors
 from core.simulation.campaign import Crowd
 from core.simulation.conventions import convention_of, method_of
 from core.simulation.drawing import quick_comparisons
-from core.voters import exponential, power_law
+from core.voters.model import exponential, power_law
+from core.voters.panel import PAPER_PANEL, Panel, draw_panel
 
 Ints = NDArray[np.int64]
 N_TOP = 10

@@ -17,14 +17,14 @@ from bench.table import Line, print_lines
 from core.commands.figures.evaluation import FirstVisit, keep_figures
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.areas import add_areas
-from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.tokens import AreaTokens
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.simulated import simulate_votes
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.scores.scores import read_dataset
+from core.store.tokens.areas import add_areas
+from core.tokens.files import AreaTokens
 
 MODELS = ("one", "two", "three")
 ROUNDS = 3

@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Callable
 from typing import Any
 
-from core.zips import DAMAGED
+from core.tabular.zips import DAMAGED
 
 Mutation = Callable[[bytes, random.Random], bytes]
 

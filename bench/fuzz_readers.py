@@ -25,29 +25,29 @@ from typing import Any
 import numpy as np
 
 from bench.fuzz_scheme_readers import READERS
-from core.archived import archive_mapping, rebuild
 from core.cli.dataset import replay_bytes
+from core.commands.archived_results import archive_mapping, rebuild
 from core.commands.publishing import publish
-from core.dataset import read_dataset, to_csv, to_tsv
+from core.dataset.files import read_dataset, to_csv, to_tsv
+from core.dataset.formats import to_parquet
+from core.dataset.published import read_published
 from core.embeddings import Embedding, import_embedding, load, open_embedding
 from core.errors import InputError
-from core.formats import to_parquet
-from core.frequency_files import read_frequencies
 from core.platforms import guess, open_results, read_results, read_table
 from core.platforms.label_studio import write_tasks
 from core.platforms.presets import PRESETS
 from core.platforms.prolific import read_submissions
-from core.published import read_published
 from core.questions.order.files import read_groups
 from core.questions.rating.files import read_ratings
-from core.settlement import write_review
 from core.simulation.similarities import read_similarities
-from core.store.archive import export_project, import_project
-from core.store.ballots import read_comparisons
+from core.store.ballots.ballots import read_comparisons
 from core.store.engine import open_apart
-from core.store.scores import dataset_of
+from core.store.projects.archive import export_project, import_project
+from core.store.scores.scores import dataset_of
 from core.tabular import CsvTable, column_numbers, open_table, read_lines, read_workbook
-from core.tokens import open_list, read_areas_file, read_pasted, write_list
+from core.tokens.files import open_list, read_areas_file, read_pasted, write_list
+from core.tokens.frequency_files import read_frequencies
+from core.votes.settlement import write_review
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
 from tests.embedding_files import binary, numbers, text
 from tests.workbooks import workbook

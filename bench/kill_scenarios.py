@@ -17,29 +17,29 @@ import numpy as np
 import sqlalchemy as sa
 
 from bench.kill_places import opened
-from core import jobs
 from core.commands import executor
 from core.commands.ballots import CloseBallot
 from core.commands.publishing import release
-from core.job_process import run as run_job
-from core.policy import Policy
-from core.settlement import Review
+from core.jobs import jobs
+from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.archive import delete_project, export_project, import_project
-from core.store.ballots import read_ballots, read_comparisons
-from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
+from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import now
-from core.store.exclusions import exclude_voters
-from core.store.policies import set_policy
-from core.store.projects import create_project, get_project
-from core.store.records import voter_secret
-from core.store.settlement import review_assignments
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload
-from core.store.voting import open_voting
-from core.voting_settings import VotingSettings
+from core.store.projects.archive import delete_project, export_project, import_project
+from core.store.projects.projects import create_project, get_project
+from core.store.projects.records import voter_secret
+from core.store.votes.exclusions import exclude_voters
+from core.store.votes.policies import set_policy
+from core.store.votes.settlement import review_assignments
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload
+from core.store.voting.voting import open_voting
+from core.votes.policy import Policy
+from core.votes.settlement import Review
+from core.worker.process import run as run_job
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
 from tests.old_workspaces import OLD, make_old_workspace
 
@@ -99,7 +99,7 @@ def _two_uploads(store: Store) -> Given:
 
 
 def _batch(store: Store, project_id: str) -> bytes:
-    from core.platforms.batch import write_batch
+    from core.questions.batch import write_batch
 
     return write_batch(read_comparisons(store, project_id, read_ballots(store, project_id)[-1].number))
 

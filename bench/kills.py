@@ -31,14 +31,14 @@ import sqlalchemy as sa
 
 from bench.kill_places import InFolders, OnPostgres
 from bench.kill_scenarios import SCENARIOS, Given
-from core.job_sweep import sweep
+from core.jobs.invariants import check_store
+from core.jobs.sweep import sweep
 from core.store import Store
 from core.store import schema as t
 from core.store.blobs import KEEPERS, blobs_of
 from core.store.command import fetch_rows
 from core.store.dialects import DATABASE
 from core.store.engine import HEAD
-from core.store.invariants import check_store
 
 PATIENCE = 120.0  # seconds that a command may take when nobody kills it
 OF_MACHINE = (t.job, t.simulation)  # jobs tell of the process, not of the project

@@ -16,8 +16,8 @@ from unittest.mock import patch
 
 from streamlit.testing.v1 import AppTest
 
-from core import jobs
 from core.commands import executor
+from core.jobs import jobs
 from core.store import open_store
 
 MAIN = Path(__file__).parents[1] / "ui" / "main.py"

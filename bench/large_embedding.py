@@ -18,7 +18,7 @@ import numpy as np
 from bench.imports import write_text
 from bench.table import Line, print_lines
 from core.embeddings import Embedding, open_embedding
-from core.hubness import hubness, sample_words
+from core.tokens.hubness import hubness, sample_words
 
 N_WORDS, DIMENSIONS, N_VECTORS = 3_000_000, 300, 50_000
 TEXT_BYTES = 500_000_000  # a tenth of 5 GB
@@ -108,7 +108,7 @@ def _anonymous(status: Path) -> int:
 _REOPEN = """
 import sys, time
 from core.embeddings import Embedding, open_embedding
-from core.hubness import hubness, sample_words
+from core.tokens.hubness import hubness, sample_words
 start = time.perf_counter()
 missing = open_embedding(sys.argv[1]).missing([sys.argv[2]])
 print(time.perf_counter() - start)

@@ -26,7 +26,7 @@ from core.evaluation.differences import by_tokens, groups
 from core.evaluation.models import Model
 from core.evaluation.tokens import TokenDraws, with_token_intervals
 from core.store import open_store
-from core.store.scores import dataset_of
+from core.store.scores.scores import dataset_of
 from tests.half_way import make_half_way
 
 FIGURES = {"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "pearson": "Pearson"}

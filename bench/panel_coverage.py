@@ -1,4 +1,5 @@
-"""`python -m bench.panel_coverage`: how often the intervals of `core.panel_fit` hold the truth, on simulated votes.
+"""`python -m bench.panel_coverage`: how often the intervals of `core.voters.panel_fit` hold the truth, on simulated
+votes.
 
 Each seed draws a panel, a campaign of the paper's protocol and the resamples of the fit. Some minutes for 100 seeds.
 """
@@ -13,13 +14,13 @@ import click
 import numpy as np
 from joblib import Parallel, delayed
 
-from core.assumed_similarity import AssumedSimilarity, similarity_from_ranks
-from core.estimates import Estimate
-from core.panel import Panel
-from core.panel_fit import PanelFit, fit_panel
+from core.base.estimates import Estimate
 from core.plan import Plan
 from core.simulation import Campaign, simulate_campaign
-from core.voters import exponential, power_law
+from core.voters.assumed_similarity import AssumedSimilarity, similarity_from_ranks
+from core.voters.model import exponential, power_law
+from core.voters.panel import Panel
+from core.voters.panel_fit import PanelFit, fit_panel
 
 
 @dataclass(frozen=True)

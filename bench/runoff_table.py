@@ -19,7 +19,7 @@ from core.metrics import weighted_kendall, weighted_spearman
 from core.plan import Plan
 from core.protocols.runoff import Runoff, spread_appearances
 from core.simulation import simulate_campaign
-from core.voters import Panel, draw_panel, exponential, power_law
+from core.voters.model import Panel, draw_panel, exponential, power_law
 
 PAPER = 19_660  # comparisons of the paper's protocol at this setting
 N_VOTERS = 100

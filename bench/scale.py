@@ -31,15 +31,15 @@ from bench.table import Line, duration, print_lines
 from core.embeddings import import_embedding
 from core.platforms.plain import comparison_ids
 from core.store import Store, open_store
-from core.store.areas import add_areas, read_areas
-from core.store.ballots import read_comparisons
-from core.store.closing import close_ballot
+from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
 from core.store.command import command
-from core.store.drawing import draw_next_ballot
-from core.store.library import adopt_import, link_embedding, record_import
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.tokens import AreaTokens
+from core.store.projects.library import adopt_import, link_embedding, record_import
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas, read_areas
+from core.tokens.files import AreaTokens
 
 MAIN = Path(__file__).parents[1] / "ui" / "main.py"
 PAGES = ("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "schemes")
@@ -136,7 +136,7 @@ _UPLOAD = """
 import sys, time
 from pathlib import Path
 from core.store import open_store
-from core.store.votes import accept_upload, preview_upload
+from core.store.votes.votes import accept_upload, preview_upload
 store, project, data = open_store(Path(sys.argv[1])), sys.argv[2], Path(sys.argv[3]).read_bytes()
 start, worked = time.perf_counter(), time.process_time()
 found = preview_upload(store, project, data, "votes.csv")

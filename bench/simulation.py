@@ -14,7 +14,7 @@ from bench.plain_campaign import plain_campaign
 from bench.table import Line, measure
 from core.plan import Plan
 from core.simulation import simulate_campaign
-from core.voters import exponential
+from core.voters.model import exponential
 
 CAMPAIGNS = 20  # measured together
 

@@ -16,10 +16,10 @@ from streamlit.testing.v1 import AppTest
 from bench.table import Line, duration
 from core.embeddings import import_embedding
 from core.store import Store, open_store
-from core.store.areas import add_areas, read_areas
-from core.store.library import add_embedding, adopt_import, record_import
-from core.store.projects import create_project
-from core.tokens import AreaTokens
+from core.store.projects.library import add_embedding, adopt_import, record_import
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas, read_areas
+from core.tokens.files import AreaTokens
 from tests.embedding_files import binary, write
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,4 +1,5 @@
-"""`python -m bench.voter_rules`: careless voters that the rules of `core.voter_rules` find, and honest ones they name.
+"""`python -m bench.voter_rules`: careless voters that the rules of `core.trust.voter_rules` find, and honest ones they
+name.
 
 Each seed simulates a campaign, of the protocol runoff but where a case says otherwise, with checks beside it: an
 overlap of 5 % of the comparisons by three voters, one known answer (the top eighth of the items against the bottom
@@ -18,15 +19,15 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from core.metrics import weighted_spearman
-from core.panel import Kind, Panel, Voters, draw_panel
 from core.plan import Plan
 from core.protocols import Held, Votes, protocol_of
 from core.scores import BallotVotes
 from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import convention_of, method_of
-from core.voter_quality import VoterQuality, measure
-from core.voter_rules import RULES, propose
-from core.voters import exponential, overrule
+from core.trust.voter_quality import VoterQuality, measure
+from core.trust.voter_rules import RULES, propose
+from core.voters.model import exponential, overrule
+from core.voters.panel import Kind, Panel, Voters, draw_panel
 
 
 @dataclass(frozen=True)

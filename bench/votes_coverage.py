@@ -18,15 +18,15 @@ from scipy.special import ndtri
 
 from bench.runoff_table import read_similarities
 from core.evaluation import correlations
-from core.evaluation_intervals import Resampled
-from core.interval_rules import FIGURES, interval
+from core.evaluation.interval_rules import FIGURES, interval
+from core.evaluation.intervals import Resampled
+from core.evaluation.resampled import draw_scores
 from core.metrics import average_ranks
 from core.protocols import Votes
 from core.protocols.runoff import spread_appearances
-from core.resampled import draw_scores
 from core.scores import BallotVotes
 from core.simulation import simulate_campaign
-from core.voters import Panel, exponential, power_law
+from core.voters.model import Panel, exponential, power_law
 
 Floats = NDArray[np.float64]
 

@@ -139,7 +139,7 @@ def _plan_text(plan: Plan) -> str:
 @with_json
 def job_command(job_id: str, as_json: bool) -> None:
     """Run a job of the workspace; the application starts this by itself."""
-    from .job_process import run
+    from .worker.process import run
 
     run(job_id)
     if as_json:

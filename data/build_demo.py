@@ -161,8 +161,8 @@ def beliefs(folder: Path) -> dict[tuple[str, frozenset[str]], float]:
 def build_projects(areas: dict[str, list[str]], target: Path) -> None:
     """Collect both projects in a workspace of their own, and write them and the first one's figures."""
     from core.store import open_store
-    from core.store.archive import export_project
-    from core.store.demo import DEMO_ID, FIGURES, OPEN_ID, PROJECTS
+    from core.store.projects.archive import export_project
+    from core.store.projects.demo import DEMO_ID, FIGURES, OPEN_ID, PROJECTS
 
     files = dict(PROJECTS)
     with tempfile.TemporaryDirectory() as folder, fixed_clock():
@@ -191,11 +191,11 @@ def fixed_clock() -> Iterator[None]:
 
 def collect_finished(store: Store, areas: dict[str, list[str]]) -> None:
     """The first project: all its ballots closed."""
-    from core.store.closing import close_ballot
-    from core.store.demo import DEMO_ID, MODELS
-    from core.store.drawing import draw_next_ballot
-    from core.store.plans import PlanSettings
-    from core.store.simulated import simulate_votes
+    from core.store.ballots.closing import close_ballot
+    from core.store.ballots.drawing import draw_next_ballot
+    from core.store.ballots.simulated import simulate_votes
+    from core.store.projects.demo import DEMO_ID, MODELS
+    from core.store.projects.plans import PlanSettings
 
     plan = PlanSettings(**BALLOTS, seed=1)
     begin(store, DEMO_ID, "Demo: jobs and skills", areas, plan, MODELS)
@@ -207,10 +207,10 @@ def collect_finished(store: Store, areas: dict[str, list[str]]) -> None:
 
 def collect_open(store: Store, areas: dict[str, list[str]]) -> None:
     """The second, small project: ballot 1 is open, and some of it voted."""
-    from core.store.demo import GLOVE, MODELS, OPEN_ID
-    from core.store.drawing import draw_next_ballot
-    from core.store.plans import PlanSettings
-    from core.store.simulated import simulate_votes
+    from core.store.ballots.drawing import draw_next_ballot
+    from core.store.ballots.simulated import simulate_votes
+    from core.store.projects.demo import GLOVE, MODELS, OPEN_ID
+    from core.store.projects.plans import PlanSettings
 
     models = tuple(model for model in MODELS if model[0] == GLOVE)
     begin(store, OPEN_ID, "Demo: an open ballot", areas, PlanSettings(**OPEN_BALLOTS, seed=1), models)
@@ -227,13 +227,13 @@ def begin(
     models: tuple[tuple[str, str], ...],
 ) -> None:
     """A project before its first ballot, with what its simulated voters believe."""
-    from core.store.areas import add_areas
-    from core.store.demo import import_model
-    from core.store.library import add_embedding
-    from core.store.plans import save_plan
-    from core.store.projects import create_project
-    from core.store.simulated import believe
-    from core.tokens import AreaTokens
+    from core.store.ballots.simulated import believe
+    from core.store.projects.demo import import_model
+    from core.store.projects.library import add_embedding
+    from core.store.projects.plans import save_plan
+    from core.store.projects.projects import create_project
+    from core.store.tokens.areas import add_areas
+    from core.tokens.files import AreaTokens
 
     create_project(store, name, kind="demo", seed=SEED, project_id=project_id)
     for model, file in models:
@@ -249,7 +249,7 @@ def evaluated(store: Store, project_id: str) -> list[dict[str, Any]]:
     from core.commands.figures import evaluated
     from core.commands.figures.base import measured, params_of
     from core.commands.figures.evaluation import figure_of
-    from core.store.projects import get_project
+    from core.store.projects.projects import get_project
 
     project = get_project(store, project_id)
     view = evaluated.load(store, project_id, 2.0, project.notion)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import streamlit as st
 
 from core.commands.ballots import SimulateVotes
-from core.store.plans import PlanSettings
-from core.views import tasks
-from core.views.collect import CollectView, DrawnStage
-from ui import cache, checks_box, frame, jobs, uploads, vote_checks
-from ui.ballot_progress import progress, timeline
-from ui.ballot_steps import between_ballots, close_box
-from ui.collecting_box import collecting_box
-from ui.dealing import dealing_line, voters_box
-from ui.pilot_box import pilot_box
-from ui.settlement_box import settlement_box
-from ui.task_preview import preview_box
-from ui.trial import trial_box
-from ui.turkle_box import fetched_files
+from core.store.projects.plans import PlanSettings
+from core.views.collect import tasks
+from core.views.collect.collect import CollectView, DrawnStage
+from ui.collect import uploads
+from ui.collect.ballot_progress import progress, timeline
+from ui.collect.ballot_steps import between_ballots, close_box
+from ui.collect.collecting_box import collecting_box
+from ui.collect.dealing import dealing_line, voters_box
+from ui.collect.settlement_box import settlement_box
+from ui.collect.task_preview import preview_box
+from ui.collect.trial import trial_box
+from ui.collect.turkle_box import fetched_files
+from ui.plan import checks_box
+from ui.plan.pilot_box import pilot_box
+from ui.scores import vote_checks
+from ui.shared import cache, frame, jobs
 
 project = frame.project()
 store = frame.store()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.plurals import many
+from core.base.plurals import many
 from core.views.export import ExportView
-from ui import cache, dataset_files, frame
-from ui.datasheet_box import datasheet_box
-from ui.releases_box import releases_box
+from ui.export import dataset_files
+from ui.export.datasheet_box import datasheet_box
+from ui.export.releases_box import releases_box
+from ui.shared import cache, frame
 
 project = frame.project()
 view: ExportView = cache.load_export(frame.store(), project)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import frame
-from ui.formulas import FORMULAS, SOURCE
-from ui.glossary import WORDS
+from ui.help.formulas import FORMULAS, SOURCE
+from ui.help.glossary import WORDS
+from ui.shared import frame
 
 st.title("Help")
 st.markdown(

@@ -6,19 +6,20 @@ from functools import partial
 
 import streamlit as st
 
+from core.base.file_names import slug
+from core.base.plurals import many
 from core.errors import PlanError
-from core.file_names import slug
-from core.plurals import many
-from core.store.plans import PlanSettings, proposed_plan, read_plan, save_plan
-from core.views.plan import given_away
-from ui import cache, drafts, frame, plan_figures
-from ui.budget_box import budget_box
-from ui.checks_box import checks_cost
-from ui.pilot_box import pilot_seconds
-from ui.plan_form import ranking_choice, settings_form
-from ui.planner_box import planner_box
-from ui.registration_box import registration_box
-from ui.schemes_which_box import plan_link
+from core.store.projects.plans import PlanSettings, proposed_plan, read_plan, save_plan
+from core.views.plan.plan import given_away
+from ui.plan import plan_figures
+from ui.plan.budget_box import budget_box
+from ui.plan.checks_box import checks_cost
+from ui.plan.pilot_box import pilot_seconds
+from ui.plan.plan_form import ranking_choice, settings_form
+from ui.plan.planner_box import planner_box
+from ui.plan.registration_box import registration_box
+from ui.schemes.which_box import plan_link
+from ui.shared import cache, drafts, frame
 
 project = frame.project()
 st.title("Plan")

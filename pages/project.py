@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.base.file_names import slug
 from core.commands.projects import other_name_said
-from core.csv_writing import table_for_spreadsheets
-from core.file_names import slug
-from core.store.archive import delete_project
-from core.store.projects import change_project, read_log
-from core.store.templates import is_untouched
+from core.store.projects.archive import delete_project
+from core.store.projects.projects import change_project, read_log
+from core.store.projects.templates import is_untouched
+from core.tabular.csv_writing import table_for_spreadsheets
 from core.views.log import log_table
-from ui import cache, choosers, demo_box, frame, project_files
-from ui.new_project import NOTIONS, new_box
+from ui.project import demo_box, project_files
+from ui.project.new_project import NOTIONS, new_box
+from ui.shared import cache, choosers, frame
 
 LOGGED = 1000  # entries of the log that are shown
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import cache, frame
-from ui.schemes_best_worst_box import best_worst_box
-from ui.schemes_collect_box import collect_box
-from ui.schemes_groups_box import groups_box
-from ui.schemes_ratings_box import ratings_box
-from ui.schemes_side_box import side_box
-from ui.schemes_which_box import which_box
+from ui.schemes.best_worst_box import best_worst_box
+from ui.schemes.collect_box import collect_box
+from ui.schemes.groups_box import groups_box
+from ui.schemes.ratings_box import ratings_box
+from ui.schemes.side_box import side_box
+from ui.schemes.which_box import which_box
+from ui.shared import cache, frame
 
 project = frame.project()
 st.title("Other schemes")

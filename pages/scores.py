@@ -6,11 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from core.dataset import to_csv
-from core.file_names import file_stem
-from core.plurals import many, plural
-from core.views.scores import ScoresView
-from ui import cache, frame, score_figures, trust_panel, vote_checks
+from core.base.file_names import file_stem
+from core.base.plurals import many, plural
+from core.dataset.files import to_csv
+from core.views.scores.scores import ScoresView
+from ui.scores import score_figures, trust_panel, vote_checks
+from ui.shared import cache, frame
 
 project = frame.project()
 store = frame.store()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.plurals import many
-from core.views.tokens import TokensView
-from ui import area_editing, area_entry, area_notes, cache, coverage, frame, near_tokens, token_choices
+from core.base.plurals import many
+from core.views.tokens.tokens import TokensView
+from ui.embeddings import coverage
+from ui.shared import cache, frame
+from ui.tokens import area_editing, area_entry, area_notes, near_tokens, token_choices
 
 project = frame.project()
 store = frame.store()

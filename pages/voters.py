@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.base.file_names import slug
 from core.commands.figures.votes import VoterFigures
-from core.file_names import slug
-from ui import cache, exclusions_box, frame, jobs, voters_box
+from ui.shared import cache, frame, jobs
+from ui.voters import exclusions_box, voters_box
 
 project = frame.project()
 store = frame.store()

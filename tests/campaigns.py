@@ -9,17 +9,17 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from core.platforms.batch import write_batch
+from core.questions.batch import write_batch
 from core.store import Store
-from core.store.areas import add_areas
-from core.store.ballots import read_comparisons
-from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.simulated import simulate_votes
-from core.store.votes import accept_upload
-from core.tokens import AreaTokens
+from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.simulated import simulate_votes
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas
+from core.store.votes.votes import accept_upload
+from core.tokens.files import AreaTokens
 
 AREAS = (
     AreaTokens("Animals", ("cat", "dog", "horse", "mouse", "café", "=cow")),

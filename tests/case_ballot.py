@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from core.store import Store
-from core.store.areas import add_areas
-from core.store.ballots import read_comparisons
-from core.store.drawing import draw_next_ballot
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.tokens import AreaTokens
+from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas
+from core.tokens.files import AreaTokens
 
 AREAS = (("Tools", ("anvil", "barge", "candle", "dune")), ("Sea", ("ship", "fenêtre", "R&B", "1-2")))
 _ID = re.compile(rb"b1-00000000-(\d{5})(-\d+)?")

@@ -18,7 +18,7 @@ from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment, nodes
 
-from core.language import LANGUAGES, STANDARD
+from core.i18n import LANGUAGES, STANDARD
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "core" / "languages"
@@ -29,14 +29,14 @@ _IN_SCRIPTS = {"runoffSays.text": (1,), "runoffSays.many": (2, 3)}
 _KEPT = ('"Language:', '"MIME', '"Content', '"Plural')
 _HEADER = "# What voters read. Brought up to date by `python -m tests.catalogue`."
 # Other functions are called like these, so a module must have ours.
-_OURS = re.compile(r"^from \.+(language|door) import", re.M)
+_OURS = re.compile(r"^from \.+(i18n|door) import", re.M)
 _PLACEHOLDER = re.compile(r"\{\w+\}|<[^>]*>")
 
 
 def sources() -> list[Path]:
     """Whatever may hold a text for voters."""
-    mine = [path for path in ROOT.glob("core/**/*.py") if path.parent.name != "views"]
-    found = [*mine, *ROOT.glob("core/platforms/*.js"), *ROOT.glob("core/platforms/templates/*.j2")]
+    mine = [path for path in ROOT.glob("core/**/*.py") if "views" not in path.parts]
+    found = [*mine, *ROOT.glob("core/questions/*.js"), *ROOT.glob("core/questions/templates/*.j2")]
     return sorted(
         [*found, *(path for kind in ("*.py", "static/*.js", "templates/*.j2") for path in ROOT.glob(f"voting/{kind}"))]
     )

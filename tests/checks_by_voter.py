@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import sqlalchemy as sa
 
-from core.store.checks import _voter_names, check_answers
+from core.store.votes.checks import _voter_names, check_answers
 
 
 def checks_by_voter(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:

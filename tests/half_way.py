@@ -6,15 +6,15 @@ import csv
 from pathlib import Path
 
 from core.store import Store
-from core.store.areas import add_areas
-from core.store.closing import close_ballot
-from core.store.demo import import_model
-from core.store.drawing import draw_next_ballot
-from core.store.library import add_embedding
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.simulated import believe, simulate_votes
-from core.tokens import read_areas_file
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.simulated import believe, simulate_votes
+from core.store.projects.demo import import_model
+from core.store.projects.library import add_embedding
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas
+from core.tokens.files import read_areas_file
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 PLAN = PlanSettings(n_ballots=5, keep=0.5, appearances=22, task_size=10, n_voters=60, seed=1)

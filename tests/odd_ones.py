@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from core.base.templating import environment
 from core.errors import InputError
-from core.language import Language
-from core.platforms.text import encode
+from core.i18n import Language
 from core.questions import About, Answers, RoundKind, RoundScores, RoundSettings
 from core.questions.base import LOSS, TIE, VOTERS, Answering, Floats, refuse_unscored
 from core.questions.best_worst.tuples import draw_tuples
 from core.questions.task_page import PageSettings, Words
-from core.templating import environment
+from core.votes.text import encode
 
 INSIDE = """
 {%- from "parts.html.j2" import two_words, variable with context %}
@@ -69,7 +69,7 @@ class OddOne(RoundKind):
         return [(f"odd_{n}_item_{place}", str(item)), (f"odd_{n}_a_{place}", token_a), (f"odd_{n}_b_{place}", token_b)]
 
     def inside(self, settings: PageSettings, n: int) -> str:
-        box = environment("core.platforms", encode).from_string(INSIDE)
+        box = environment("core.questions", encode).from_string(INSIDE)
         return box.render(language=settings.spoken, n=n)
 
     def read(self, settings: RoundSettings, given: str, n_shown: int, spoken: Language) -> str:

@@ -16,7 +16,7 @@ from core.store import schema as t
 from core.store.command import insert_rows
 from core.store.engine import HEAD, make_engine
 from core.store.migrations import upgrade
-from core.store.project_zip import BALLOT_TO_0007, TABLES, is_of
+from core.store.projects.project_zip import BALLOT_TO_0007, TABLES, is_of
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ALL = sorted(path.stem.rsplit("-", 1)[1] for path in FIXTURES.glob("project-schema-*.zip"))

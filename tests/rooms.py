@@ -1,8 +1,7 @@
-"""The rooms of the house, from the ground up, and which of today's modules belongs to which.
+"""The rooms of the house, from the ground up, and which module belongs to which.
 
 Each room imports only rooms above it in `ROOMS`; imports inside functions count, what only type checkers read doesn't.
-Many modules still lie flat in `core/` or in a package of another room: `MODULES` says where those belong. A module that
-moves into its room's folder loses its line here.
+A room is a folder of `core/`, or a module of its name; `MODULES` has the few modules that lie in `core/` itself.
 """
 
 from __future__ import annotations
@@ -21,26 +20,7 @@ ROOMS = (
 
 # Where modules belong that don't lie in a folder of their room's name; names without `core.`.
 MODULES = {
-    "base": "durable errors estimates file_names installed metrics one_thread parallel percent plurals processes "
-    "progress rank_kernels tables templating voter_count",
-    "i18n": "language",
-    "tabular": "csv_writing json_texts parquet_pages platforms.workbooks zips",
-    "tokens": "frequencies frequency_files hubness items near_tokens rare_tokens spellings token_columns token_lists",
-    "plan": "budgets heuristics plan_values registration wages",
-    "ballots": "audit check_drawing checks clear_pairs dealing drawing pairing selection trial",
-    "voters": "assumed_similarity panel panel_fit panel_search voter_likelihood",
-    "trust": "agreement foresight leave_one_out pairwise_agreement quality reliability voter_quality voter_rules",
-    "votes": "counting effects former_spellings matching platforms.answers platforms.base platforms.meanings "
-    "platforms.reading platforms.text platforms.times policy row_classes settlement verdicts",
-    "questions": "examples platforms.batch platforms.template voting_settings",
-    "simulation": "pilot planning",
-    "evaluation": "evaluation_intervals evaluation_needed interval_rules proposals resampled",
-    "dataset": "campaign_tables dataset_diff datasheet formats published schemes splits",
-    "jobs": "job_sweep store.invariants",
-    "commands": "archived store.archived store.recompute",
-    "voting": "voting_process voting_store voting_texts",
-    "charts": "chart_files evaluation_charts settling_chart",
-    "worker": "job_process",
+    "base": "errors installed metrics rank_kernels tables",
     "cli": "__main__",
 }
 PLACE = {f"core.{name}": room for room, names in MODULES.items() for name in names.split()}

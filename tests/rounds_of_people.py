@@ -11,24 +11,24 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from core.language import Language
+from core.i18n import Language
 from core.platforms.questions import write_round
 from core.questions import RoundSettings, default_settings, round_kind, round_kinds
 from core.questions.order.groups import TargetGroup
 from core.questions.pages import pages
 from core.questions.rating.kind import RatedItems
 from core.questions.rating.kind import rated_items as rated
+from core.questions.voting_settings import VotingSettings
 from core.store import Store
-from core.store.answers import answers_of
-from core.store.ballots import read_rounds, round_by_id, round_of
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.comparisons import read_shown
-from core.store.drawing import discard_ballot, draw_round
-from core.store.simulated import simulate_votes
-from core.store.tallies import Progress, progress_of
-from core.store.votes import Accepted, UploadPreview, accept_upload, preview_upload
-from core.store.voting import open_voting, round_voting_settings, set_voting_state
-from core.voting_settings import VotingSettings
+from core.store.ballots.answers import answers_of
+from core.store.ballots.ballots import read_rounds, round_by_id, round_of
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.comparisons import read_shown
+from core.store.ballots.drawing import discard_ballot, draw_round
+from core.store.ballots.simulated import simulate_votes
+from core.store.votes.tallies import Progress, progress_of
+from core.store.votes.votes import Accepted, UploadPreview, accept_upload, preview_upload
+from core.store.voting.voting import open_voting, round_voting_settings, set_voting_state
 from tests.campaigns import make_project
 
 RATING, BEST_WORST, ORDER = SCHEMES = tuple(round_kinds())

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core import agreement as agreement_module
-from core.agreement import agreement, raw_agreement
+from core.base.estimates import widened_tails
 from core.errors import InputError, UndefinedMetricError
-from core.estimates import widened_tails
+from core.trust import agreement as agreement_module
+from core.trust.agreement import agreement, raw_agreement
 
 
 def by_definition(table: np.ndarray, distance) -> float:

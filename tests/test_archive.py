@@ -17,13 +17,20 @@ import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 
-from core import voting
 from core.embeddings import EmbeddingInfo
 from core.errors import InputError, RunoffError, StoreError
-from core.platforms.batch import write_batch
-from core.store import open_store, project_zip
+from core.questions.batch import write_batch
+from core.questions.voting_settings import VotingSettings
+from core.store import open_store
 from core.store import schema as t
-from core.store.archive import (
+from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import discard_ballot, draw_next_ballot
+from core.store.ballots.simulated import simulate_votes
+from core.store.command import fetch_rows
+from core.store.dialects import check_keys
+from core.store.projects import project_zip
+from core.store.projects.archive import (
     archive_project,
     delete_project,
     duplicate_project,
@@ -32,24 +39,18 @@ from core.store.archive import (
     list_archived,
     restore_project,
 )
-from core.store.ballots import read_ballots, read_comparisons
-from core.store.closing import close_ballot
-from core.store.command import fetch_rows
-from core.store.csv_tables import read_table, write_table
-from core.store.dialects import check_keys
-from core.store.drawing import discard_ballot, draw_next_ballot
-from core.store.frequencies import source_of, use_list
-from core.store.gold import add_gold
-from core.store.library import link_embedding, read_embeddings, record_import
-from core.store.projects import create_project, get_project, list_projects, read_log
-from core.store.registrations import register_plan
-from core.store.scores import read_ballot_scores, read_dataset
-from core.store.simulated import simulate_votes
-from core.store.tallies import progress_of
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload, preview_upload
-from core.store.voting import open_voting
-from core.voting_settings import VotingSettings
+from core.store.projects.csv_tables import read_table, write_table
+from core.store.projects.library import link_embedding, read_embeddings, record_import
+from core.store.projects.projects import create_project, get_project, list_projects, read_log
+from core.store.projects.registrations import register_plan
+from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.tokens.frequencies import source_of, use_list
+from core.store.votes.gold import add_gold
+from core.store.votes.tallies import progress_of
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload, preview_upload
+from core.store.voting.voting import open_voting
+from core.voting import api
 
 FOUR = replace(PLAN, n_ballots=4)
 OF_THIS_MACHINE = ("job", "simulation", "voting_link", "invitation")
@@ -79,13 +80,13 @@ def vote_on_the_page(store, project_id):
     settings = VotingSettings(task_size=3, n_gold=1, examples=False, ask=("age",))
     code = open_voting(store, project_id, settings)
     add_gold(store, project_id, [(0, 5)])
-    form = voting.look(store, code, "", "visit").form
-    view = voting.begin(store, code, "visit", form, voting.Who(), name="Anna", traits={"age": "18 to 24"})
+    form = api.look(store, code, "", "visit").form
+    view = api.begin(store, code, "visit", form, api.Who(), name="Anna", traits={"age": "18 to 24"})
     for choice in ("left", "tie", "unknown"):
         place = view.place
-        view = voting.vote(store, code, view.cookie, view.form, task=place.task, n=place.n, choice=choice, seconds=0.5)
+        view = api.vote(store, code, view.cookie, view.form, task=place.task, n=place.n, choice=choice, seconds=0.5)
     task, n = view.last
-    voting.undo(store, code, view.cookie, view.form, task=task, n=n)
+    api.undo(store, code, view.cookie, view.form, task=task, n=n)
 
 
 def make_campaign(store):

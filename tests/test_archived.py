@@ -12,15 +12,15 @@ from campaigns import answer_batch, draw_batch, make_project
 from click.testing import CliRunner
 
 from core.__main__ import cli
-from core.archived import archive_mapping, rebuild
+from core.commands.archived import import_archived
+from core.commands.archived_results import archive_mapping, rebuild
 from core.errors import InputError
 from core.platforms import Mapping, open_results
 from core.store import Store
-from core.store.archived import import_archived
-from core.store.areas import read_areas
-from core.store.ballots import read_ballots
-from core.store.projects import list_projects
-from core.store.scores import read_ballot_scores
+from core.store.ballots.ballots import read_ballots
+from core.store.projects.projects import list_projects
+from core.store.scores.scores import read_ballot_scores
+from core.store.tokens.areas import read_areas
 
 
 def archived_file(store: Store, **options) -> bytes:
@@ -56,8 +56,8 @@ def test_a_campaign_comes_back_with_its_tokens_votes_and_scores(store: Store, ra
 
 def _tallies(store: Store, project_id: str, *, data: bytes = b"", store_votes: bool = False) -> dict:
     """Wins, ties and losses by the tokens of each item."""
-    from core.store.areas import read_items
-    from core.store.votes import accept_upload
+    from core.store.tokens.areas import read_items
+    from core.store.votes.votes import accept_upload
 
     if store_votes:
         accept_upload(store, project_id, data, "results.csv")

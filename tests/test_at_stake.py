@@ -9,13 +9,13 @@ from rounds_of_people import collected as round_collected
 from test_voting import BASIC, Voter, start
 
 from core.store import schema as t
-from core.store.archive import export_project, import_project
-from core.store.at_stake import AtStake, of_project, of_sittings, of_upload
-from core.store.closing import close_ballot
-from core.store.exclusions import exclude_voters
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload
-from core.store.voting import withdraw_voter
+from core.store.ballots.closing import close_ballot
+from core.store.projects.archive import export_project, import_project
+from core.store.votes.at_stake import AtStake, of_project, of_sittings, of_upload
+from core.store.votes.exclusions import exclude_voters
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload
+from core.store.voting.voting import withdraw_voter
 from core.views.at_stake import DELETES, TAKES_OUT, said
 from tests.rounds_of_people import RATING
 

@@ -19,34 +19,34 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_voting import STEPS, Voter, check_tallies, never_wait_for_the_disk, take_steps
 
-from core import agreement as agreement_module
-from core.audit import CutAudit
-from core.checks import CheckSettings, GoldPair
+from core.ballots.audit import CutAudit
+from core.ballots.checks import CheckSettings, GoldPair
 from core.errors import PlanError, StoreError
-from core.platforms.batch import write_batch
 from core.platforms.offline import write_offline
 from core.platforms.plain import comparison_ids
+from core.questions.batch import write_batch
+from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
-from core.store.archive import duplicate_project
-from core.store.audits import read_audit
-from core.store.ballots import read_ballots, read_comparisons, unanswered
-from core.store.checks import check_answers, check_progress
-from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
+from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.simulated import simulate_votes
 from core.store.engine import _open
-from core.store.gold import gold_of, remove_gold
-from core.store.plans import proposed_plan, read_plan, save_plan
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.store.tallies import ballot_votes, progress_of, write_tallies
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload, preview_upload
-from core.store.voting import open_voting
-from core.views import checks as view_of_checks
-from core.views import tasks
-from core.views.trust import load as load_trust
-from core.voting_settings import VotingSettings
+from core.store.projects.archive import duplicate_project
+from core.store.projects.plans import proposed_plan, read_plan, save_plan
+from core.store.scores.audits import read_audit
+from core.store.scores.scores import read_dataset
+from core.store.votes.checks import check_answers, check_progress
+from core.store.votes.gold import gold_of, remove_gold
+from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload, preview_upload
+from core.store.voting.voting import open_voting
+from core.trust import agreement as agreement_module
+from core.views.collect import tasks
+from core.views.scores import checks as view_of_checks
+from core.views.scores.trust import load as load_trust
 
 GOLD = GoldPair(("cat", "dog"), ("saw", "007"))
 CHECKS = CheckSettings(overlap=0.2, gold=1, repeats=1, gold_pairs=(GOLD,), audit_items=3, audit_votes=4)

@@ -10,17 +10,24 @@ import sqlalchemy as sa
 from rounds_of_people import collected
 from test_voting import BASIC, VISIT, Voter, ballot_id, check_tallies, never_wait_for_the_disk, rows, start
 
-from core import voting
 from core.errors import InputError, StoreError
+from core.questions.voting_settings import ADDRESS_KEPT, VotingSettings, check_voting
 from core.store import schema as t
-from core.store.archive import duplicate_project, export_project
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import draw_next_ballot
-from core.store.projects import read_log
-from core.store.voting import invite, open_voting, read_invitations, read_voting, set_voting_state, withdraw_voters
-from core.views import arrivals
-from core.views import voting as views
-from core.voting_settings import ADDRESS_KEPT, VotingSettings, check_voting
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.projects.archive import duplicate_project, export_project
+from core.store.projects.projects import read_log
+from core.store.voting.voting import (
+    invite,
+    open_voting,
+    read_invitations,
+    read_voting,
+    set_voting_state,
+    withdraw_voters,
+)
+from core.views.collect import arrivals
+from core.views.collect import voting as views
+from core.voting import api
 from tests.rounds_of_people import RATING, close_round, open_round_voting
 from voting import pages
 
@@ -36,9 +43,9 @@ def store(store):
 
 def come(store, code, name, sender="", who=None, cookie="", word=""):
     """Somebody opens the link and begins; the view that follows."""
-    view = voting.look(store, code, "", VISIT)
-    return voting.begin(
-        store, code, VISIT, view.form, who or voting.Who(), name=name, sender=sender, cookie=cookie, word=word
+    view = api.look(store, code, "", VISIT)
+    return api.begin(
+        store, code, VISIT, view.form, who or api.Who(), name=name, sender=sender, cookie=cookie, word=word
     )
 
 
@@ -137,11 +144,11 @@ class TestAddresses:
 
     def test_voters_read_what_is_kept_of_an_address_below_any_consent(self, store):
         _, code = start(store, replace(BASIC, consent="Mine. We keep nothing."))
-        view = voting.look(store, code, "", VISIT)
+        view = api.look(store, code, "", VISIT)
         assert ADDRESS_KEPT in pages.page(code, view, {})
         with store.write() as conn:
             conn.execute(sa.update(t.voting).values(address_salt=None))
-        view = voting.look(store, code, "", VISIT)
+        view = api.look(store, code, "", VISIT)
         assert ADDRESS_KEPT not in pages.page(code, view, {})  # as nothing is kept then
 
 
@@ -179,7 +186,7 @@ class TestArrivals:
         assert page["began"].tolist() == [row[0] for row in rows(store, sa.select(t.sitting.c.began_at))]
 
     def test_a_span_is_previewed_and_withdrawn_in_one_go(self, store, monkeypatch):
-        monkeypatch.setattr("core.store.voting.PART", 2)  # more voters than go into one statement
+        monkeypatch.setattr("core.store.voting.voting.PART", 2)  # more voters than go into one statement
         project_id, code = start(store)
         for n in range(5):
             voter = Voter(store, code, f"V{n}")
@@ -221,15 +228,15 @@ class TestCodeWord:
     @pytest.mark.parametrize("word", ["blue whale", " BLUEWHALE ", "Ｂlue whale"])
     def test_who_knows_it_begins_whatever_the_capitals_and_spaces(self, store, word):
         _, code = start(store, self.ASKS)
-        assert voting.look(store, code, "", VISIT).asks_word
+        assert api.look(store, code, "", VISIT).asks_word
         assert come(store, code, "A", word=word).kind == "vote"
 
     @pytest.mark.parametrize("word", ["", " ", "blue", "blue whales", "\udc80"])
-    @pytest.mark.parametrize("who", [voting.Who(), voting.Who("prolific", "made-up")])
+    @pytest.mark.parametrize("who", [api.Who(), api.Who("prolific", "made-up")])
     def test_who_does_not_know_it_stays_out_also_with_a_platforms_id(self, store, who, word):
         _, code = start(store, self.ASKS)
-        assert voting.look(store, code, "", VISIT, who).asks_word
-        with pytest.raises(voting.WrongWord, match="isn't the code word"):
+        assert api.look(store, code, "", VISIT, who).asks_word
+        with pytest.raises(api.WrongWord, match="isn't the code word"):
             come(store, code, "A", who=who, word=word)
         assert rows(store, sa.select(t.voter.c.id)) == rows(store, sa.select(t.sitting.c.id)) == []
 
@@ -237,25 +244,25 @@ class TestCodeWord:
         project_id, code = start(store, self.ASKS)
         invite(store, project_id, ["Ben"])
         ((_, token),) = read_invitations(store, project_id)
-        who = voting.Who(token=token)
-        assert not voting.look(store, code, "", VISIT, who).asks_word
+        who = api.Who(token=token)
+        assert not api.look(store, code, "", VISIT, who).asks_word
         assert come(store, code, "", who=who).kind == "vote"
 
     def test_who_began_is_not_asked_again(self, store):
         _, code = start(store, self.ASKS)
-        who = voting.Who("prolific", "P1")
+        who = api.Who("prolific", "P1")
         cookie = come(store, code, "", who=who, word="bluewhale").cookie
-        assert voting.look(store, code, cookie, VISIT).kind == "vote"
+        assert api.look(store, code, cookie, VISIT).kind == "vote"
         assert come(store, code, "", who=who).kind == "vote"
 
     def test_none_is_asked_where_there_is_none(self, store):
         _, code = start(store, replace(BASIC, code_word="  "))
-        assert not voting.look(store, code, "", VISIT).asks_word
+        assert not api.look(store, code, "", VISIT).asks_word
         assert come(store, code, "A").kind == "vote"
 
     def test_it_stands_on_no_page_and_in_no_log(self, store):
         project_id, code = start(store, self.ASKS)
-        assert "Whale" not in pages.page(code, voting.look(store, code, "", VISIT), {})
+        assert "Whale" not in pages.page(code, api.look(store, code, "", VISIT), {})
         assert "Whale" not in pages.page(code, come(store, code, "A", word="bluewhale"), {})
         assert "Whale" not in str(read_log(store, project_id))
         assert read_voting(store, ballot_id(store, project_id)).settings.code_word == "Blue  Whale"
@@ -280,10 +287,10 @@ class TestStopped:
     def n_sittings(self, store):
         return len(rows(store, sa.select(t.sitting.c.id)))
 
-    @pytest.mark.parametrize("who", [voting.Who(), voting.Who("prolific", "made-up")])
+    @pytest.mark.parametrize("who", [api.Who(), api.Who("prolific", "made-up")])
     def test_no_new_name_or_id_lets_them_in(self, store, out, who):
         _, code, cookie = out
-        assert voting.look(store, code, cookie, VISIT, who).kind == "stopped"
+        assert api.look(store, code, cookie, VISIT, who).kind == "stopped"
         assert come(store, code, "Another", who=who, cookie=cookie).kind == "stopped"
         assert self.n_sittings(store) == 2
 
@@ -292,7 +299,7 @@ class TestStopped:
         close_ballot(store, project_id)
         draw_next_ballot(store, project_id)
         open_voting(store, project_id, LONG)
-        for who in (voting.Who(), voting.Who("prolific", "made-up")):
+        for who in (api.Who(), api.Who("prolific", "made-up")):
             assert come(store, code, "Another", who=who, cookie=cookie).kind == "stopped"
         assert rows(store, sa.select(t.voter.c.external_id).order_by(t.voter.c.id)) == [("Ben",), ("Anna",)]
 
@@ -315,8 +322,8 @@ class TestStopped:
         project_id, code, cookie = out
         invite(store, project_id, ["Cora"])
         ((_, token),) = read_invitations(store, project_id)
-        who = voting.Who(token=token)
-        assert voting.look(store, code, cookie, VISIT, who).kind == "entry"
+        who = api.Who(token=token)
+        assert api.look(store, code, cookie, VISIT, who).kind == "entry"
         assert come(store, code, "", who=who, cookie=cookie).kind != "stopped"
 
     def test_who_has_finished_or_votes_is_not_held_up(self, store):

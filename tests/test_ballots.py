@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.ballots import balanced_swaps, deal, draw_ballot, draw_comparisons, draw_uniform, orient, select_items
-from core.drawing import regular_pairs, simple_graph, stable_order
+from core.ballots import draw_comparisons
+from core.ballots.draw import balanced_swaps, deal, draw_ballot, draw_uniform, orient, select_items
+from core.ballots.graphs import regular_pairs, simple_graph, stable_order
 from core.errors import InputError
 
 

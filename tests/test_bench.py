@@ -10,8 +10,8 @@ from bench.__main__ import main
 from bench.interval_coverage import Coverage, campaigns
 from bench.interval_coverage import table as coverage_table
 from bench.table import Line, measure, show
-from core.interval_rules import interval
-from core.voters import exponential
+from core.evaluation.interval_rules import interval
+from core.voters.model import exponential
 
 
 @pytest.mark.release

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from core.base.estimates import widened_tails
 from core.errors import InputError
-from core.estimates import widened_tails
 from core.questions.best_worst.files import is_best_worst, read_best_worst, write_tuples
 from core.questions.best_worst.report import report
 from core.questions.best_worst.tuples import draw_tuples

@@ -21,18 +21,17 @@ from openpyxl import Workbook
 
 from bench.fuzz import look
 from bench.fuzz_readers import TARGETS, Target
-from core import zips
-from core.dataset import read_dataset
+from core.dataset.files import read_dataset
+from core.dataset.published import is_published, read_published
 from core.embeddings import load
 from core.encoders.folder import read_tensors
 from core.errors import InputError, RunoffError
-from core.parquet_pages import unpacked_bytes
-from core.published import is_published, read_published
 from core.store.backups import back_up, restore
-from core.store.project_zip import read_zip
-from core.store.record_files import record_from
-from core.tabular import read_workbook, workbook
-from core.zips import MAX_JSON, SMALL_BYTES
+from core.store.projects.project_zip import read_zip
+from core.store.projects.record_files import record_from
+from core.tabular import read_workbook, workbook, zips
+from core.tabular.parquet_pages import unpacked_bytes
+from core.tabular.zips import MAX_JSON, SMALL_BYTES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measures memory by /proc")
 MB = 1 << 20

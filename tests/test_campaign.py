@@ -15,22 +15,22 @@ from campaigns import AREAS, PLAN, answer_batch, draw_batch, longer_pair, make_p
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.dataset import read_dataset as read_written
-from core.dataset import to_csv
+from core.dataset.files import read_dataset as read_written
+from core.dataset.files import to_csv
 from core.errors import InputError, PlanError, StoreError
-from core.platforms.batch import write_batch
+from core.questions.batch import write_batch
 from core.store import schema as t
-from core.store.areas import add_areas, change_area, delete_area, read_areas, read_items
-from core.store.ballots import read_ballots, read_comparisons, unanswered
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import discard_ballot, draw_next_ballot
-from core.store.plans import read_plan, save_plan
-from core.store.scores import read_ballot_scores, read_dataset
-from core.store.simulated import has_simulated_votes, simulate_votes
-from core.store.tallies import progress_of
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload, preview_upload
-from core.tokens import AreaTokens
+from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.drawing import discard_ballot, draw_next_ballot
+from core.store.ballots.simulated import has_simulated_votes, simulate_votes
+from core.store.projects.plans import read_plan, save_plan
+from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.tokens.areas import add_areas, change_area, delete_area, read_areas, read_items
+from core.store.votes.tallies import progress_of
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload, preview_upload
+from core.tokens.files import AreaTokens
 
 
 def run_ballot(store, project_id, **answers):

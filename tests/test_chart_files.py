@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import charts, evaluation_charts
-from core.chart_files import COLUMN, PPI, WIDTH, specification, to_png, to_svg
+from core.charts import charts, evaluation
+from core.charts.files import COLUMN, PPI, WIDTH, specification, to_png, to_svg
 
 ODD = ("<b>**x**</b>", "$x_1$", "R&amp;D", "[a](http://b)", '"q"')
 
@@ -43,7 +43,7 @@ CHARTS = {
     ),
     "scores": (charts.scores_by_ballot(by_ballot(30)), ["Rank", "Score", "x, ballot 1", "x, ballot 2", "ȳ, final"]),
     "scatter": (
-        evaluation_charts.rank_scatter(pairs(), pairs().head(5)),
+        evaluation.rank_scatter(pairs(), pairs().head(5)),
         ["Rank by people (1 = most related)", "Rank by the embedding", "among the worst"],
     ),
     "curves": (
@@ -74,7 +74,7 @@ def test_titles_and_legends_are_in_the_picture(name):
 
 def test_odd_tokens_are_shown_literally():
     svg = to_svg(CHARTS["scatter"][0])
-    assert set(texts(svg)) >= {f"{token} – b{i}" for i, token in enumerate(ODD[: evaluation_charts.N_NAMED])}
+    assert set(texts(svg)) >= {f"{token} – b{i}" for i, token in enumerate(ODD[: evaluation.N_NAMED])}
     assert b"<b>" not in svg
     assert b"&lt;b&gt;**x**&lt;/b&gt;" in svg
     assert b"R&amp;amp;D" in svg
@@ -109,7 +109,7 @@ def test_rows_keep_their_height_in_a_column():
 
 @pytest.mark.parametrize("make", [to_svg, to_png])
 def test_the_same_chart_gives_the_same_bytes(make):
-    first, again = (make(evaluation_charts.rank_scatter(pairs(), pairs().head(5))) for _ in range(2))
+    first, again = (make(evaluation.rank_scatter(pairs(), pairs().head(5))) for _ in range(2))
     assert first == again
 
 
@@ -158,7 +158,7 @@ def test_the_data_are_inside_whatever_another_thread_sets_for_altair():
 
 
 def test_the_chart_on_the_page_stays_as_it_was():
-    chart = evaluation_charts.rank_scatter(pairs(), pairs().head(5))
+    chart = evaluation.rank_scatter(pairs(), pairs().head(5))
     before = chart.to_dict()
     to_svg(chart)
     assert chart.to_dict() == before

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import charts, evaluation_charts
-from core.chart_files import specification
-from core.settling_chart import places_by_ballot
+from core.charts import charts, evaluation
+from core.charts.files import specification
+from core.charts.settling import places_by_ballot
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = (20, pytest.param(100_000, marks=pytest.mark.release))
@@ -53,16 +53,14 @@ def made(n: int) -> dict[str, Any]:
         "votes": charts.votes_along_ranks(sizes, (20, 20, 20), 35.0),
         "rescaling": charts.rescaling(table, pd.DataFrame({"x": [0.0, 1], "previous": [0.0, 1]}), 2),
         "by ballot": charts.scores_by_ballot(by_ballot),
-        "scatter": evaluation_charts.rank_scatter(table, table.head(5)),
+        "scatter": evaluation.rank_scatter(table, table.head(5)),
         "curves": charts.similarity_curves(curves, "|cos|"),
         "budget": charts.accuracy_by_budget(budget.assign(lower=0.7, upper=0.9), "ρ_w", n),
         "top": charts.top_intervals(table.head(30)),
         "settling": places_by_ballot(history(n)),
-        "groups": evaluation_charts.told_apart(pd.DataFrame({"group": list("112"), "embedding": list("abc")}), "abc"),
-        "models": evaluation_charts.figures_by_model(
-            models(), "ρ_w", (-0.5, 0.2), pd.DataFrame({"model": ["v"], "ρ_w": 0.9})
-        ),
-        "n₀": evaluation_charts.offset_curve(
+        "groups": evaluation.told_apart(pd.DataFrame({"group": list("112"), "embedding": list("abc")}), "abc"),
+        "models": evaluation.figures_by_model(models(), "ρ_w", (-0.5, 0.2), pd.DataFrame({"model": ["v"], "ρ_w": 0.9})),
+        "n₀": evaluation.offset_curve(
             pd.DataFrame({"embedding": "a", "figure": "ρ_w", "n0": [0.0, 2.0], "value": [0.3, 0.4]}), "ρ_w", 2.0
         ),
     }
@@ -113,17 +111,17 @@ def test_thinning_keeps_the_top_and_the_ends():
 
 
 def test_every_chart_of_the_pages_can_be_saved():
-    """Charts are drawn by `ui/chart_files.py` alone, which offers them as files."""
+    """Charts are drawn by `ui/shared/chart_files.py` alone, which offers them as files."""
     drawn = re.compile(
         r"\bst\.(altair|vega_lite|bar|line|area|scatter|plotly|pydeck)_?(chart|lite_chart)?\(|\.pyplot\("
     )
     found = [
         str(path.relative_to(ROOT))
         for folder in ("ui", "pages")
-        for path in sorted((ROOT / folder).glob("*.py"))
+        for path in sorted((ROOT / folder).rglob("*.py"))
         if drawn.search(path.read_text(encoding="utf-8"))
     ]
-    assert found == ["ui/chart_files.py"]
+    assert found == ["ui/shared/chart_files.py"]
 
 
 def test_intervals_that_are_to_come_have_their_place_in_the_legend() -> None:
@@ -131,10 +129,8 @@ def test_intervals_that_are_to_come_have_their_place_in_the_legend() -> None:
     there = models()
     ends = ["corrected", "lower", "upper", "token corrected", "token lower", "token upper"]
     blank = there.assign(**dict.fromkeys(ends, np.nan))
-    kinds = [evaluation_charts.VOTES, evaluation_charts.TOKENS]
-    charts_ = [
-        evaluation_charts.figures_by_model(table, "ρ_w", None, pd.DataFrame(), kinds) for table in (there, blank)
-    ]
+    kinds = [evaluation.VOTES, evaluation.TOKENS]
+    charts_ = [evaluation.figures_by_model(table, "ρ_w", None, pd.DataFrame(), kinds) for table in (there, blank)]
     legends = [
         {
             tuple(of["color"]["scale"]["domain"])
@@ -149,6 +145,6 @@ def test_intervals_that_are_to_come_have_their_place_in_the_legend() -> None:
 def test_names_in_the_chart_of_models_leave_room_to_what_is_plotted() -> None:
     """A name so many pixels below the top would squeeze what is plotted until it fits in."""
     yardsticks = pd.DataFrame({"model": ["v", "w"], "ρ_w": [0.8, 0.9]})
-    spec = specification(evaluation_charts.figures_by_model(models(), "ρ_w", (-0.5, 0.2), yardsticks))
+    spec = specification(evaluation.figures_by_model(models(), "ρ_w", (-0.5, 0.2), yardsticks))
     places = [of["y"]["value"] for of in encodings(spec) if "text" in of]
     assert places == ["height", 8, 21]

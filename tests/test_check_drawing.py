@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.ballots import draw_ballot
-from core.check_drawing import DRESSES, REPEAT_DRESS, draw_checks
-from core.checks import (
+from core.ballots.check_drawing import DRESSES, REPEAT_DRESS, draw_checks
+from core.ballots.checks import (
     CheckSettings,
     GoldPair,
     check_checks,
@@ -20,9 +19,11 @@ from core.checks import (
     on_voting_page,
     read_gold_pairs,
 )
-from core.clear_pairs import clear_pairs
+from core.ballots.clear_pairs import clear_pairs
+from core.ballots.draw import draw_ballot
 from core.errors import PlanError
-from core.plan import Plan, cost
+from core.plan import Plan
+from core.plan.plan import cost
 from core.scores import BallotVotes
 from core.scores.fit import fit_votes
 

@@ -8,11 +8,11 @@ import io
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
 
-from core.agreement import agreement
-from core.store.ballots import read_ballots, read_comparisons
-from core.store.checks import counted_votes
-from core.store.votes import accept_upload
-from core.views import checks
+from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.votes.checks import counted_votes
+from core.store.votes.votes import accept_upload
+from core.trust.agreement import agreement
+from core.views.scores import checks
 
 
 def sides_by_hand(results: bytes) -> dict[str, list[int]]:

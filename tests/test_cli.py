@@ -130,7 +130,7 @@ def test_evaluate_json(run, files) -> None:
 
 
 def test_evaluate_figures_are_those_of_the_function(run, files) -> None:
-    from core.dataset import read_dataset
+    from core.dataset.files import read_dataset
     from core.embeddings import load
     from core.evaluation import evaluate
 
@@ -173,9 +173,9 @@ def test_evaluate_refuses_a_bad_model(run, files, tmp_path: Path) -> None:
 
 def test_job_runs_the_job(run, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    jobs = types.ModuleType("core.job_process")
+    jobs = types.ModuleType("core.worker.process")
     jobs.run = seen.append  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "core.job_process", jobs)
+    monkeypatch.setitem(sys.modules, "core.worker.process", jobs)
     assert run("job", "0a1b").code == 0
     assert run("job", "7", "--json").json == {"job": "7"}
     assert seen == ["0a1b", "7"]
@@ -185,9 +185,9 @@ def test_job_that_there_is_not(run, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(job_id: str) -> None:
         raise StoreError(f"There is no job {job_id!r}.")
 
-    jobs = types.ModuleType("core.job_process")
+    jobs = types.ModuleType("core.worker.process")
     jobs.run = missing  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "core.job_process", jobs)
+    monkeypatch.setitem(sys.modules, "core.worker.process", jobs)
     result = run("job", "7")
     assert (result.code, result.out, result.err) == (2, "", "Error: There is no job '7'.\n")
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.dataset import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
+from core.dataset.files import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
 from core.errors import InputError
 
 ODD = [

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.dataset import to_csv
-from core.dataset_diff import diff
+from core.dataset.diff import diff
+from core.dataset.files import to_csv
 from core.metrics import spearman, weighted_spearman
 
 BEFORE = pd.DataFrame(

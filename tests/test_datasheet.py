@@ -15,32 +15,32 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project, run_people
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import reliability
+from core.base.templating import environment
 from core.commands import facts as view
 from core.commands.publishing import publish
-from core.datasheet.card import yaml_text
-from core.datasheet.checklist import HOLDS, NOT, PARTLY, UNKNOWN, checklist, known_limits
-from core.datasheet.fields import SheetFields, check_fields
-from core.datasheet.markdown import md, quiet, to_markdown
-from core.datasheet.sheet import datasheet, hourly, shown, split_paragraphs
+from core.dataset.datasheet.card import yaml_text
+from core.dataset.datasheet.checklist import HOLDS, NOT, PARTLY, UNKNOWN, checklist, known_limits
+from core.dataset.datasheet.fields import SheetFields, check_fields
+from core.dataset.datasheet.markdown import md, quiet, to_markdown
+from core.dataset.datasheet.sheet import datasheet, hourly, shown, split_paragraphs
+from core.dataset.published import read_published
 from core.errors import InputError
-from core.published import read_published
 from core.scores.fit import fit_votes
 from core.store import schema as t
-from core.store.areas import add_areas, items_of
-from core.store.ballots import ballots_of
-from core.store.closing import close_ballot
+from core.store.ballots.ballots import ballots_of
+from core.store.ballots.closing import close_ballot
 from core.store.engine import now
-from core.store.frequencies import use_list
-from core.store.gold import add_gold
-from core.store.plans import save_plan
-from core.store.projects import create_project
-from core.store.scores import read_dataset
-from core.store.sheets import read_fields, save_fields
-from core.store.tallies import ballot_votes
-from core.store.votes import accept_upload
-from core.templating import environment
-from core.tokens import AreaTokens
+from core.store.projects.plans import save_plan
+from core.store.projects.projects import create_project
+from core.store.projects.sheets import read_fields, save_fields
+from core.store.scores.scores import read_dataset
+from core.store.tokens.areas import add_areas, items_of
+from core.store.tokens.frequencies import use_list
+from core.store.votes.gold import add_gold
+from core.store.votes.tallies import ballot_votes
+from core.store.votes.votes import accept_upload
+from core.tokens.files import AreaTokens
+from core.trust import reliability
 
 ODD = (
     "*a*",
@@ -84,7 +84,7 @@ def made_of(source: str, **values) -> bytes:
     """What a datasheet would hold, of the blocks that all are made of."""
     values |= {"shown": shown, "split_paragraphs": split_paragraphs, "zip": zip}
     blocks = '{% from "blocks.html.j2" import prose, table, bullets with context %}'
-    return environment("core.datasheet").from_string(blocks + source).render(values).encode("utf-8", "replace")
+    return environment("core.dataset.datasheet").from_string(blocks + source).render(values).encode("utf-8", "replace")
 
 
 def text_of(store, project_id: str) -> str:

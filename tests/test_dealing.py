@@ -10,13 +10,14 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.plan import Plan, cost
-from core.store.ballots import read_ballots
-from core.store.simulated import deal_tasks, simulate_votes
-from core.store.votes import accept_upload
-from core.views import collect
-from core.views.dealing import read_voters
-from core.wages import reward_for_wage
+from core.plan import Plan
+from core.plan.plan import cost
+from core.plan.wages import reward_for_wage
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.simulated import deal_tasks, simulate_votes
+from core.store.votes.votes import accept_upload
+from core.views.collect import collect
+from core.views.collect.dealing import read_voters
 
 # 42 comparisons in 14 tasks of 3 for 6 voters: three tasks, nine votes each.
 QUOTA = 9

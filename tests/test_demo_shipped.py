@@ -7,14 +7,14 @@ import zipfile
 
 import sqlalchemy as sa
 
-from core.store import demo
+from core.jobs.invariants import check_store
 from core.store import schema as t
-from core.store.archive import delete_project
-from core.store.demo import DATA, DEMO_ID, MODELS, OPEN_ID, PROJECTS, READY, ensure_demo
 from core.store.engine import HEAD
-from core.store.invariants import check_store
-from core.store.library import read_embeddings
-from core.store.projects import create_project, list_projects, read_log
+from core.store.projects import demo
+from core.store.projects.archive import delete_project
+from core.store.projects.demo import DATA, DEMO_ID, MODELS, OPEN_ID, PROJECTS, READY, ensure_demo
+from core.store.projects.library import read_embeddings
+from core.store.projects.projects import create_project, list_projects, read_log
 from core.views import overview
 
 

@@ -15,19 +15,19 @@ import pytest
 import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project
 
-from core import job_sweep
 from core.errors import RunoffError, StoreError
+from core.jobs import sweep
+from core.jobs.invariants import check_store
 from core.store import engine as engine_module
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots import read_ballots
-from core.store.closing import close_ballot
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.closing import close_ballot
 from core.store.engine import _open, open_apart
-from core.store.invariants import check_store
-from core.store.projects import create_project, get_project, list_projects, read_log
-from core.store.releases import keep_release
-from core.store.scores import read_dataset
-from core.store.votes import accept_upload
+from core.store.projects.projects import create_project, get_project, list_projects, read_log
+from core.store.projects.releases import keep_release
+from core.store.scores.scores import read_dataset
+from core.store.votes.votes import accept_upload
 
 pytestmark = pytest.mark.sqlite
 ON_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits and rights of Linux")
@@ -180,7 +180,7 @@ def test_a_clock_set_back_loses_nothing(store, monkeypatch):
     project_id = make_project(store)
     data = answer_batch(draw_batch(store, project_id))
     earlier = (datetime.now(UTC) - timedelta(days=400)).isoformat(timespec="microseconds")
-    for module in (engine_module, sys.modules["core.store.command"], sys.modules["core.store.votes"]):
+    for module in (engine_module, sys.modules["core.store.command"], sys.modules["core.store.votes.votes"]):
         monkeypatch.setattr(module, "now", lambda: earlier)
     accept_upload(store, project_id, data, "results.csv")
     close_ballot(store, project_id)
@@ -197,7 +197,7 @@ def test_a_job_without_a_process_is_swept_though_its_clock_was_ahead(store):
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row))
     assert [fault.rule.name for fault in check_store(store).faults] == ["jobs"]
-    assert job_sweep.sweep(store) == 1
+    assert sweep.sweep(store) == 1
 
 
 def test_a_job_that_lives_is_not_swept_when_the_clock_is_set_back(store):
@@ -205,7 +205,7 @@ def test_a_job_that_lives_is_not_swept_when_the_clock_is_set_back(store):
     row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": ahead}
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, pid=os.getpid(), heartbeat_at=ahead))
-    assert job_sweep.sweep(store) == 0
+    assert sweep.sweep(store) == 0
     assert check_store(store).is_fine
 
 

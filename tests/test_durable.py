@@ -18,14 +18,14 @@ from campaigns import answer_batch, draw_batch, make_project
 from embedding_files import text
 from old_workspaces import OLD, make_old_workspace
 
-from core import durable
-from core.durable import make_folder, put, sync_folder
+from core.base import durable
+from core.base.durable import make_folder, put, sync_folder
 from core.store import backups
-from core.store.archive import delete_project, export_project, import_project
 from core.store.engine import open_apart
-from core.store.library import import_into
-from core.store.projects import get_project
-from core.store.votes import accept_upload
+from core.store.projects.archive import delete_project, export_project, import_project
+from core.store.projects.library import import_into
+from core.store.projects.projects import get_project
+from core.store.votes.votes import accept_upload
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what is synced")]
 ROOT = Path(__file__).resolve().parents[1]
@@ -200,16 +200,20 @@ def test_a_folder_takes_no_others_place(tmp_path):
 PASSING = {
     ("core/embeddings/storage.py", "fresh.replace(folder / VOCABULARY)"),
     ("core/embeddings/storage.py", "(folder / INFO).write_text(info.to_json(), encoding='utf-8')"),
-    ("core/store/library.py", "target.rename(damaged)"),
-    ("core/voting_process.py", "part.replace(store.folder / f'voting.json.{running.key}')"),
+    ("core/store/projects/library.py", "target.rename(damaged)"),
+    ("core/voting/process.py", "part.replace(store.folder / f'voting.json.{running.key}')"),
 }
 
 
 def test_files_get_their_names_in_one_place():
-    """Nothing in the workspace is named, written or copied past `core.durable`."""
+    """Nothing in the workspace is named, written or copied past `core.base.durable`."""
     found = set()
     for path in [
         *(ROOT / "core").glob("*.py"),
+        *(ROOT / "core" / "base").rglob("*.py"),
+        *(ROOT / "core" / "jobs").rglob("*.py"),
+        *(ROOT / "core" / "voting").rglob("*.py"),
+        *(ROOT / "core" / "worker").rglob("*.py"),
         *(ROOT / "core" / "store").rglob("*.py"),
         *(ROOT / "core" / "embeddings").rglob("*.py"),
     ]:

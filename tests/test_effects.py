@@ -11,20 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.commands.effects import top_sentence, voters_said, votes_said
-from core.effects import Effect, Move, compare_tops
 from core.metrics import average_ranks
-from core.platforms.batch import write_batch
+from core.questions.batch import write_batch
 from core.scores import score_campaign
-from core.store.archive import export_project, import_project
-from core.store.areas import n_items_of, read_items
-from core.store.ballots import read_ballots, read_comparisons
-from core.store.closing import close_ballot
-from core.store.effects import standing_of
-from core.store.pilots import draw_pilot
-from core.store.rankings import PILOT
-from core.store.tallies import ballot_votes
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload
+from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.pilots import draw_pilot
+from core.store.projects.archive import export_project, import_project
+from core.store.projects.rankings import PILOT
+from core.store.scores.effects import standing_of
+from core.store.tokens.areas import n_items_of, read_items
+from core.store.votes.tallies import ballot_votes
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload
+from core.votes.effects import Effect, Move, compare_tops
 
 
 def parts(results: bytes, *sizes: int) -> list[bytes]:

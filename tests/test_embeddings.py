@@ -23,7 +23,7 @@ from core.embeddings import (
     sinks,
     storage,
 )
-from core.embeddings import text as text_reader
+from core.embeddings.readers import text as text_reader
 from core.errors import InputError, StoreError
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -26,12 +26,13 @@ from hypothesis import strategies as st
 from property_runs import examples
 
 from core.__main__ import cli
-from core.embeddings import import_embedding, load, open_embedding, sniff, text, word2vec_binary
+from core.base.file_names import shown_name, shown_path
+from core.embeddings import import_embedding, load, open_embedding, sniff
+from core.embeddings.readers import text, word2vec_binary
 from core.encoders.folder import read_tensors
 from core.encoders.wordpiece import read_word_pieces
 from core.errors import InputError
 from core.evaluation import evaluate
-from core.file_names import shown_name, shown_path
 
 SECOND = Path(__file__).parent / "cases" / "second"
 SIX = ["anvil", "barge", "candle", "dune", "ember", "flute"]
@@ -399,7 +400,7 @@ class TestOddNames:
 
 def test_results_of_an_odd_name_are_logged_as_they_can_be_shown(tmp_path, monkeypatch):
     from core.store import open_store
-    from core.store.projects import list_projects, read_log
+    from core.store.projects.projects import list_projects, read_log
 
     monkeypatch.setenv("RUNOFF_WORKSPACE", str(tmp_path / "workspace"))
     path = tmp_path / f"{ODD}.csv"
@@ -424,7 +425,7 @@ class TestSmallSimilarities:
     @pytest.mark.parametrize("policy", ["common", "lowest"])
     @pytest.mark.parametrize("notion", ["relatedness", "similarity"])
     def test_at_any_scale_the_figures_are_the_same(self, tmp_path, scale, policy, notion):
-        from core.dataset import read_dataset
+        from core.dataset.files import read_dataset
         from core.evaluation import compare
 
         dataset = read_dataset((SECOND / "88-dataset.csv").read_bytes())
@@ -456,7 +457,7 @@ class TestSmallSimilarities:
         eye[:, -1] = 1e-10
         words = [f"{side}{i}" for i in range(6) for side in "ab"]
         dataset_rows = [f"a{i},b{i},{i}" for i in range(6)]
-        from core.dataset import read_dataset
+        from core.dataset.files import read_dataset
 
         dataset = read_dataset(("token_a,token_b,score\n" + "\n".join(dataset_rows) + "\n").encode())
         model = load(write(tmp_path, binary(words, eye)))

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from property_runs import examples
 
 from core.embeddings import Embedding, import_embedding, load, open_embedding, sniff
-from core.embeddings import text as text_reader
+from core.embeddings.readers import text as text_reader
 from core.errors import InputError
 
 KILLS = 30

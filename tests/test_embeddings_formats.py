@@ -11,17 +11,9 @@ from embedding_files import binary, numbers, tarred, text, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.embeddings import (
-    EmbeddingInfo,
-    EncodingError,
-    import_embedding,
-    load,
-    open_embedding,
-    sniff,
-    text_recognition,
-    word2vec_binary,
-)
-from core.embeddings import text as text_reader
+from core.embeddings import EmbeddingInfo, EncodingError, import_embedding, load, open_embedding, sniff
+from core.embeddings.readers import text as text_reader
+from core.embeddings.readers import text_recognition, word2vec_binary
 from core.errors import InputError
 
 WORDS = ["anvil", "barge", "candle", "dune", "ember", "flute"]

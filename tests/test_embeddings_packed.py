@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from embedding_files import binary, numbers, tarred, text, write
 
-from core import zips
 from core.embeddings import import_embedding, load, loading, open_embedding, sniff, storage
 from core.errors import InputError, StoreError
+from core.tabular import zips
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = [f"word{i}" for i in range(300)]

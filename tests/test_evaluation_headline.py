@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from core.evaluation import Model, compare, given
-from core.views.evaluate import BOUNDS, EvaluateView, IntervalsView, intervals_of, view_of
-from ui.evaluation_headline import answer
+from core.views.evaluate.evaluate import BOUNDS, EvaluateView, IntervalsView, intervals_of, view_of
+from ui.evaluate.headline import answer
 
 TOKENS = list("abcdefghij")
 

@@ -8,17 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import evaluation_intervals
 from core.errors import InputError, UndefinedMetricError
-from core.evaluation import Comparison, Evaluation, Figure, correlations
-from core.evaluation_intervals import Resampled, with_intervals
-from core.interval_rules import interval
+from core.evaluation import Comparison, Evaluation, Figure, correlations, intervals
+from core.evaluation.interval_rules import interval
+from core.evaluation.intervals import Resampled, with_intervals
+from core.evaluation.resampled import draw_scores, number_of_resamples
 from core.metrics import kendall, spearman, weighted_kendall, weighted_spearman
 from core.plan import Plan
-from core.resampled import draw_scores, number_of_resamples
 from core.scores import BallotVotes, bootstrap_intervals
 from core.simulation import simulate_campaign
-from core.voters import exponential
+from core.voters.model import exponential
 
 METRICS = {"rho_w": weighted_spearman, "tau_w": weighted_kendall, "rho": spearman, "tau": kendall}
 
@@ -157,7 +156,7 @@ def test_areas_have_bounds_by_the_rule_of_the_whole_ranking(monkeypatch):
     bounds = found.evaluations[0].areas["A"].rho
     assert (bounds.lower, bounds.upper) == (expected.lower, expected.upper)
     assert found.evaluations[0].areas["A"].tau_w.lower is not None
-    monkeypatch.setattr(evaluation_intervals, "MOST_FOR_TAU_OF_AREAS", 39)
+    monkeypatch.setattr(intervals, "MOST_FOR_TAU_OF_AREAS", 39)
     large = with_intervals(held, Resampled(drawn))[0].evaluations[0].areas["A"]
     assert large.tau_w.lower is None
     assert large.rho == bounds

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from core import evaluation_needed
 from core.__main__ import main
 from core.errors import InputError, PlanError
-from core.evaluation_needed import Needed, Tried, Voting, at_power, tokens_needed, votes_needed
+from core.evaluation import needed as evaluation_needed
+from core.evaluation.needed import Needed, Tried, Voting, at_power, tokens_needed, votes_needed
 
 SMALL = Voting(votes_each=10, n_ballots=2)
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.base.estimates import holm
 from core.errors import InputError
-from core.estimates import holm
 from core.evaluation import compare, correlations, given
 from core.evaluation.differences import Told, adjusted, by_tokens, groups, times_needed
 from core.evaluation.permutation import critical_values, permutation_test

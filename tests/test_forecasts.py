@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 from campaigns import make_project
 
-from core import jobs
 from core.commands import executor
 from core.commands.figures.simulations import BestPlan, OtherBudgets
 from core.errors import StoreError
-from core.panel import PAPER_PANEL
+from core.jobs import jobs
 from core.plan import Plan
-from core.planning import Guess, at_other_budgets, search
-from core.store import forecasts
-from core.store.archive import export_project
-from core.store.forecasts import (
+from core.simulation import search
+from core.simulation.forecast import Guess
+from core.simulation.shapes import at_other_budgets
+from core.store.projects.archive import export_project
+from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.scores import forecasts
+from core.store.scores.forecasts import (
     GuessSource,
     known_forecast,
     known_search,
@@ -26,9 +28,9 @@ from core.store.forecasts import (
     make_search,
     read_guess,
 )
-from core.store.rankings import read_rankings, set_ranking
-from core.views import planner
-from core.voters import exponential, power_law
+from core.views.plan import planner
+from core.voters.model import exponential, power_law
+from core.voters.panel import PAPER_PANEL
 
 PLAN = Plan(21, 2, 0.5, 4)
 PANEL = replace(PAPER_PANEL, n_voters=10)

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.dataset import read_dataset
+from core.dataset.files import read_dataset
+from core.dataset.formats import for_mteb, for_simlex, mteb_bounds, to_parquet, to_records
 from core.errors import InputError
-from core.formats import for_mteb, for_simlex, mteb_bounds, to_parquet, to_records
 
 FULL = pd.DataFrame(
     {

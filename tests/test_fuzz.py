@@ -17,19 +17,19 @@ from hypothesis import strategies as st
 from bench.fuzz import Finding, allowed_bytes, look
 from bench.fuzz_mutations import damage_any
 from bench.fuzz_readers import TARGETS, Target
+from core.dataset.published import is_published, read_published
 from core.embeddings import load
 from core.errors import InputError, RunoffError
-from core.json_texts import parse_json
 from core.platforms import read_results
 from core.platforms.prolific import read_submissions
-from core.platforms.text import decode
-from core.published import is_published, read_published
-from core.store.archive import import_project
-from core.store.project_zip import read_zip
+from core.store.projects.archive import import_project
+from core.store.projects.project_zip import read_zip
 from core.tabular import read_workbook
-from core.token_lists import holds_breaks
-from core.tokens import read_areas_file
-from core.zips import check_sizes
+from core.tabular.json_texts import parse_json
+from core.tabular.zips import check_sizes
+from core.tokens.files import read_areas_file
+from core.tokens.lists import holds_breaks
+from core.votes.text import decode
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measures memory by /proc")
 SLOW = {"project": 3, "published": 3, "archived": 6, **dict.fromkeys(("embeddings", "mapped", "results", "scored"), 10)}

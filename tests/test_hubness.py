@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from core.errors import InputError, UndefinedMetricError
-from core.hubness import hubness, k_occurrences, sample_words, skewness
+from core.tokens.hubness import hubness, k_occurrences, sample_words, skewness
 
 
 def directions(*degrees: float) -> np.ndarray:

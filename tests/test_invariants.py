@@ -10,17 +10,17 @@ import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project, run_people, run_simulated
 from click.testing import CliRunner
 
-from core import job_sweep
 from core.__main__ import cli
+from core.jobs import sweep
+from core.jobs.invariants import RULES, check_store
+from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
 from core.store.blobs import put_blob, sweep_blobs
 from core.store.engine import _open
-from core.store.exclusions import exclude_voters, readmit_voters
-from core.store.invariants import RULES, check_store
-from core.store.votes import accept_upload
-from core.store.voting import open_voting
-from core.voting_settings import VotingSettings
+from core.store.votes.exclusions import exclude_voters, readmit_voters
+from core.store.votes.votes import accept_upload
+from core.store.voting.voting import open_voting
 
 
 @pytest.fixture(scope="module")
@@ -194,5 +194,5 @@ def test_a_folder_without_a_workspace_is_wrong_use_and_stays_empty(tmp_path):
 @pytest.mark.sqlite
 def test_a_running_job_of_a_living_process_is_no_fault(workspace):
     write(workspace, *BREAKS["jobs"])
-    assert job_sweep.sweep(workspace) == 1
+    assert sweep.sweep(workspace) == 1
     assert broken(workspace) == set()

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.items import all_pairs, exclude, near_duplicates, sample_items
-from core.tokens import AreaTokens
+from core.tokens.files import AreaTokens
+from core.tokens.items import all_pairs, exclude, near_duplicates, sample_items
 
 SEA = AreaTokens("Sea", ("ship", "boat", "keel", "sail"))
 LAND = AreaTokens("Land", ("car", "boat", "ship"))

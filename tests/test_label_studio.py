@@ -15,14 +15,14 @@ from campaigns import longer_pair, make_project
 from filelock import FileLock
 
 from core.errors import InputError
-from core.examples import Example
 from core.platforms import read_results
-from core.platforms.base import Outgoing
 from core.platforms.label_studio import LABEL_STUDIO, write_config, write_tasks
-from core.store.ballots import read_ballots, read_comparisons
-from core.store.drawing import draw_next_ballot
-from core.store.scores import read_ballot_scores
-from core.store.votes import accept_upload, preview_upload
+from core.questions.examples import Example
+from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.scores.scores import read_ballot_scores
+from core.store.votes.votes import accept_upload, preview_upload
+from core.votes.platform import Outgoing
 
 # The converter's own dependencies; the rest of the package's (500 MB) serves other parts of it.
 SDK = "label-studio-sdk==2.1.2"

@@ -14,21 +14,21 @@ import pytest
 from campaigns import PLAN, make_project
 
 from core.errors import InputError, PlanError
-from core.examples import check_examples, standard_examples
-from core.language import LANGUAGES, STANDARD, language, preferred
-from core.platforms.base import Outgoing
-from core.platforms.batch import FIELDS
+from core.i18n import LANGUAGES, STANDARD, language, preferred
 from core.platforms.label_studio import write_config
 from core.platforms.offline import write_offline
-from core.platforms.template import asset, render_preview, template
 from core.platforms.text_batches import write_writing
 from core.questions import RoundSettings, check_round, default_settings
+from core.questions.batch import FIELDS
+from core.questions.examples import check_examples, standard_examples
 from core.questions.pages import task_page as page_of_scheme
 from core.questions.rating.scales import CLSS
+from core.questions.template import asset, render_preview, template
+from core.questions.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
 from core.questions.writing import Text, WritingTask
-from core.store.plans import Wording, check_settings, read_plan, save_plan
-from core.voting import Place, View
-from core.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
+from core.store.projects.plans import Wording, check_settings, read_plan, save_plan
+from core.votes.platform import Outgoing
+from core.voting.api import Place, View
 from tests import catalogue
 from tests.rounds_of_people import PAGES as SCHEMES
 from tests.rounds_of_people import read_answer

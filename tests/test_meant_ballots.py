@@ -17,22 +17,22 @@ from core.commands.ballots import CloseBallot, DiscardBallot, OpenVoting, Reopen
 from core.commands.executor import params_of
 from core.commands.votes import TakeUploads, bring_file
 from core.errors import StaleError
-from core.platforms.base import Outgoing
-from core.platforms.batch import write_batch
+from core.questions.batch import write_batch
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store import tending
-from core.store.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons, read_rounds
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import discard_ballot, draw_next_ballot, draw_round
-from core.store.gold import add_gold, gold_of, remove_gold
-from core.store.pilots import draw_pilot
-from core.store.plans import save_plan
-from core.store.projects import change_project, get_project
-from core.store.publications import publish_on_turkle
-from core.store.simulated import simulate_votes
-from core.store.votes import accept_upload, preview_upload
-from core.store.voting import open_voting, read_voting, set_voting_state
-from core.voting_settings import VotingSettings
+from core.store.ballots.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons, read_rounds
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round
+from core.store.ballots.pilots import draw_pilot
+from core.store.ballots.simulated import simulate_votes
+from core.store.projects.plans import save_plan
+from core.store.projects.projects import change_project, get_project
+from core.store.votes.gold import add_gold, gold_of, remove_gold
+from core.store.votes.publications import publish_on_turkle
+from core.store.votes.votes import accept_upload, preview_upload
+from core.store.voting import tending
+from core.store.voting.voting import open_voting, read_voting, set_voting_state
+from core.votes.platform import Outgoing
 from tests.rounds_of_people import RATING, discard_round
 
 
@@ -254,12 +254,12 @@ def test_any_other_change_only_puts_it_off(complete, monkeypatch):
 
 def test_nothing_else_rests_while_a_named_ballot_is_not_the_open_one(second, monkeypatch):
     """The voting page of the open ballot isn't paused even for a moment."""
-    from core.store import voting_rest
+    from core.store.voting import rest
 
     store, project_id = second
     written = []
-    write = voting_rest._write
-    monkeypatch.setattr(voting_rest, "_write", lambda *args, **values: (written.append(values), write(*args, **values)))
+    write = rest._write
+    monkeypatch.setattr(rest, "_write", lambda *args, **values: (written.append(values), write(*args, **values)))
     with pytest.raises(StaleError):
         close_ballot(store, project_id, code=read_ballots(store, project_id)[0].code)
     assert written == []

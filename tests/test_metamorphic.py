@@ -24,21 +24,21 @@ import pytest
 from campaigns import answer_batch
 from embedding_files import numbers, text
 
-from core.dataset import to_csv
+from core.dataset.files import to_csv
 from core.embeddings import import_embedding
-from core.platforms.batch import write_batch
+from core.questions.batch import write_batch
 from core.store import Store
-from core.store.areas import add_areas
-from core.store.ballots import read_comparisons
-from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
+from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import open_apart
-from core.store.library import add_embedding, adopt_import, record_import
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.scores import read_dataset
-from core.store.votes import accept_upload
-from core.tokens import AreaTokens
+from core.store.projects.library import add_embedding, adopt_import, record_import
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.scores.scores import read_dataset
+from core.store.tokens.areas import add_areas
+from core.store.votes.votes import accept_upload
+from core.tokens.files import AreaTokens
 
 ROOT = Path(__file__).resolve().parents[1]
 AREAS = (AreaTokens("Animals", ("cat", "dog", "horse", "mouse", "cow")), AreaTokens("Tools", ("hammer", "saw", "awl")))

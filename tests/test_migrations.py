@@ -48,31 +48,31 @@ from old_workspaces import (
     unpack_kept_workspace,
 )
 
-from core import voting
 from core.__main__ import cli
+from core.commands.recompute import LAST_BITS, replay_record
 from core.errors import InputError, StoreError
-from core.job_sweep import sweep
-from core.jobs import STOPPED
+from core.jobs.invariants import check_store
+from core.jobs.jobs import STOPPED
+from core.jobs.sweep import sweep
 from core.store import open_store
 from core.store import schema as t
-from core.store.answers import answers_of
-from core.store.archive import export_project, import_project, list_archived, restore_project
-from core.store.ballots import Ballot, read_ballots, read_rounds, rounds_of
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import draw_next_ballot
+from core.store.ballots.answers import answers_of
+from core.store.ballots.ballots import Ballot, read_ballots, read_rounds, rounds_of
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import HEAD, Store, _open
-from core.store.invariants import check_store
-from core.store.project_zip import SCHEMAS, read_zip
-from core.store.projects import get_project, list_projects
-from core.store.rankings import read_rankings
-from core.store.recompute import LAST_BITS, replay_record
-from core.store.records import record_of, voter_secret
-from core.store.registrations import read_registration
-from core.store.releases import read_releases, release_bytes
-from core.store.scores import read_dataset, round_dataset
-from core.store.scoring import score_round
-from core.store.voting import read_invitations, read_link, read_voting
-from core.zips import checksum
+from core.store.projects.archive import export_project, import_project, list_archived, restore_project
+from core.store.projects.project_zip import SCHEMAS, read_zip
+from core.store.projects.projects import get_project, list_projects
+from core.store.projects.rankings import read_rankings
+from core.store.projects.records import record_of, voter_secret
+from core.store.projects.registrations import read_registration
+from core.store.projects.releases import read_releases, release_bytes
+from core.store.scores.scores import read_dataset, round_dataset
+from core.store.scores.scoring import score_round
+from core.store.voting.voting import read_invitations, read_link, read_voting
+from core.tabular.zips import checksum
+from core.voting import api
 from tests.rounds_of_people import ORDER, SCHEMES, close_round, reopen_round
 
 TEXTS = ("area", "token_a", "token_b", "project", "ranking")
@@ -448,13 +448,13 @@ class Somebody:
 
     area: str
     name: str
-    who: voting.Who
+    who: api.Who
     task: int
     n: int
     last: int
     choice: str
 
-    def answer(self, store: Store, place: voting.Place) -> str:
+    def answer(self, store: Store, place: api.Place) -> str:
         """The answer, but to a check the one that is known (here always of the first item)."""
         d = t.deal.c
         query = sa.select(d.kind, d.flipped).join(t.sitting, t.sitting.c.id == d.sitting_id)
@@ -472,9 +472,9 @@ def somebody(store: Store, name: str) -> tuple[str, Somebody]:
     areas = {ranking.area: ranking.area_id for ranking in read_rankings(store, MAIN)}
     invited = {area: dict(read_invitations(store, MAIN, area_id)) for area, area_id in areas.items()}
     found = {
-        "by a personal link": Somebody("Animals", "Bo", voting.Who(token=invited["Animals"]["Bo"]), 2, 4, 3, "left"),
-        "by a hashed id": Somebody("Animals", HASHED, voting.Who("prolific", "P-open"), 1, 3, 2, "right"),
-        "in a round": Somebody("Tools", "Dora", voting.Who(token=invited["Tools"]["Dora"]), 2, 3, 2, "1.5"),
+        "by a personal link": Somebody("Animals", "Bo", api.Who(token=invited["Animals"]["Bo"]), 2, 4, 3, "left"),
+        "by a hashed id": Somebody("Animals", HASHED, api.Who("prolific", "P-open"), 1, 3, 2, "right"),
+        "in a round": Somebody("Tools", "Dora", api.Who(token=invited["Tools"]["Dora"]), 2, 3, 2, "1.5"),
     }[name]
     code = read_link(store, MAIN, areas[found.area])
     assert code is not None
@@ -492,20 +492,20 @@ def test_who_holds_comparisons_goes_on_voting(workspace, name, lease):
     if lease == "holds":  # else as it is kept: over long ago
         with workspace.write() as conn:
             conn.execute(sa.update(t.deal).where(t.deal.c.state == "open").values(expires_at="2999-01-01"))
-    view = voting.look(workspace, code, "", "visit", of.who)
+    view = api.look(workspace, code, "", "visit", of.who)
     assert (view.kind, view.place.task, view.place.n) == ("vote", of.task, of.n)
     cookie = view.cookie
     # An answer from before can be taken back, and comes again.
-    view = voting.undo(workspace, code, cookie, view.form, task=of.task, n=of.last)
+    view = api.undo(workspace, code, cookie, view.form, task=of.task, n=of.last)
     assert (view.place.task, view.place.n) == (of.task, of.last)
     n_voted = 0
     while view.kind == "vote":
         step = {"task": view.place.task, "n": view.place.n, "choice": of.answer(workspace, view.place)}
-        view = voting.vote(workspace, code, cookie, view.form, seconds=2.0, **step)
+        view = api.vote(workspace, code, cookie, view.form, seconds=2.0, **step)
         n_voted += 1
     assert view.kind == "between"
     assert n_voted >= 2
-    assert voting.finish(workspace, code, cookie, view.form).kind == "finished"
+    assert api.finish(workspace, code, cookie, view.form).kind == "finished"
     sweep(workspace)
     assert check_store(workspace).faults == ()
 
@@ -513,12 +513,12 @@ def test_who_holds_comparisons_goes_on_voting(workspace, name, lease):
 @pytest.mark.sqlite
 def test_who_has_finished_is_not_asked_again_and_a_taken_name_leads_to_nobody(workspace):
     code, _ = somebody(workspace, "by a hashed id")
-    view = voting.look(workspace, code, "", "visit", voting.Who("prolific", "P-finished"))
+    view = api.look(workspace, code, "", "visit", api.Who("prolific", "P-finished"))
     assert view.kind == "finished"
     assert len(view.code) == 8
-    view = voting.look(workspace, code, "", "visit")
+    view = api.look(workspace, code, "", "visit")
     for name in ("Jan", "Kim", "Lou"):  # the first two are of voters whose votes don't count
-        begun = voting.begin(workspace, code, "visit", view.form, voting.Who(), name=name)
+        begun = api.begin(workspace, code, "visit", view.form, api.Who(), name=name)
         assert begun.kind == "example"  # as anybody who is new
     with workspace.read() as conn:
         typed = sa.select(t.voter.c.external_id).where(t.voter.c.platform == "runoff").order_by(t.voter.c.id.desc())

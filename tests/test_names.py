@@ -11,9 +11,12 @@ from campaigns import answer_batch, draw_batch, make_project
 from old_workspaces import OLD, make_old_workspace
 from test_two_owners import at_once
 
+from core.commands.archived import import_archived
 from core.store import open_store
 from core.store import schema as t
-from core.store.archive import (
+from core.store.dialects import is_postgresql
+from core.store.engine import make_engine
+from core.store.projects.archive import (
     archive_project,
     copy_without_ballots,
     delete_project,
@@ -23,10 +26,7 @@ from core.store.archive import (
     list_archived,
     restore_project,
 )
-from core.store.archived import import_archived
-from core.store.dialects import is_postgresql
-from core.store.engine import make_engine
-from core.store.projects import (
+from core.store.projects.projects import (
     MAX_NAME,
     change_project,
     create_project,
@@ -35,14 +35,14 @@ from core.store.projects import (
     list_projects,
     read_log,
 )
-from core.store.templates import create_from_template
+from core.store.projects.templates import create_from_template
 from core.views.log import log_table
 
 OWNER = """
 import sys
 from core.store import open_store
-from core.store.archive import export_project, import_project
-from core.store.projects import create_project
+from core.store.projects.archive import export_project, import_project
+from core.store.projects.projects import create_project
 store, n = open_store(), int(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
@@ -162,7 +162,7 @@ def test_a_project_keeps_its_own_name_and_one_that_is_put_away_takes_none(store)
 
 def test_while_a_project_comes_in_nobody_waits_for_its_name(store, monkeypatch):
     """An import of millions of votes takes minutes; its name is given at its end."""
-    from core.store import archive
+    from core.store.projects import archive
 
     given = []
     data = export_project(store, create_project(store, "Words"))

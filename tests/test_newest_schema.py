@@ -13,21 +13,21 @@ import sqlalchemy as sa
 from old_workspaces import GONE_ON, MAIN, TRIAL, unpack_kept_workspace
 from test_migrations import assert_datasets, expected_of, kept
 
-from core import voting
-from core.job_sweep import sweep
-from core.jobs import STOPPED
+from core.jobs.invariants import check_store
+from core.jobs.jobs import STOPPED
+from core.jobs.sweep import sweep
 from core.store import open_store
 from core.store import schema as t
-from core.store.archive import import_project
-from core.store.ballots import read_ballots
+from core.store.ballots.ballots import read_ballots
 from core.store.engine import HEAD, _open
-from core.store.invariants import check_store
-from core.store.page_cookies import cookie_of
-from core.store.page_visits import link_at
-from core.store.project_zip import read_zip
-from core.store.rankings import read_rankings
-from core.store.registrations import read_registration
-from core.store.voting import read_link
+from core.store.projects.archive import import_project
+from core.store.projects.project_zip import read_zip
+from core.store.projects.rankings import read_rankings
+from core.store.projects.registrations import read_registration
+from core.store.voting.cookies import cookie_of
+from core.store.voting.visits import link_at
+from core.store.voting.voting import read_link
+from core.voting import api
 
 SESSION = sa.select(t.sitting, t.voter.c.external_id, t.voter.c.platform).join(
     t.voter, t.voter.c.id == t.sitting.c.voter_id
@@ -99,13 +99,13 @@ def test_who_holds_comparisons_is_known_by_the_cookie_and_goes_on(workspace, nam
     # The link was renewed before the last of them came, and with it what signs cookies.
     of = next(row for row in sessions if (row.external_id == name if name else row.platform == "prolific"))
     assert len({row.address for row in sessions}) == 2
-    who = voting.Who() if name else voting.Who("prolific", "P-new")
-    view = voting.look(workspace, code, cookie_of(at, of.nonce), "visit", who)
+    who = api.Who() if name else api.Who("prolific", "P-new")
+    view = api.look(workspace, code, cookie_of(at, of.nonce), "visit", who)
     assert (view.kind, view.place.task, view.place.n, view.last) == ("vote", 1, n, (1, last))
     if not name:
-        by_platform = voting.look(workspace, code, "", "another visit", who)
+        by_platform = api.look(workspace, code, "", "another visit", who)
         assert (by_platform.kind, by_platform.place) == ("vote", view.place)
-    after = voting.undo(workspace, code, view.cookie, view.form, task=1, n=last)
+    after = api.undo(workspace, code, view.cookie, view.form, task=1, n=last)
     assert after.place.n == last
     assert {ballot.state for ballot in read_ballots(workspace, MAIN, area_id)} == {"closed", "open"}
     assert check_store(workspace).faults[1:] == ()

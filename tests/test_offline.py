@@ -14,16 +14,16 @@ from campaigns import AREAS, PLAN
 from playwright.sync_api import expect
 
 from core.errors import InputError
-from core.examples import Example
 from core.platforms.offline import write_offline
 from core.platforms.plain import comparison_ids
-from core.store.areas import add_areas
-from core.store.ballots import read_comparisons
-from core.store.drawing import draw_next_ballot
-from core.store.plans import save_plan
-from core.store.projects import create_project
-from core.store.votes import accept_upload, preview_upload
-from core.tokens import AreaTokens
+from core.questions.examples import Example
+from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.projects.plans import save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas
+from core.store.votes.votes import accept_upload, preview_upload
+from core.tokens.files import AreaTokens
 
 WORDING = {"notion": "relatedness", "ties_allowed": True}
 

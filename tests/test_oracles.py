@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from core.base.estimates import holm
 from core.errors import PlanError, UndefinedMetricError
-from core.estimates import holm
 from core.evaluation.bands import RELATED, by_relatedness
 from core.evaluation.differences import groups
 from core.evaluation.figures import precision_at
-from core.plan import Plan, cost
+from core.plan import Plan
+from core.plan.plan import cost
 from core.questions.best_worst.tuples import BestWorst
 from core.questions.order.agreement import group_agreement
 from core.questions.order.groups import TargetGroup, from_orders, score_groups

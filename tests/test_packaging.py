@@ -65,7 +65,7 @@ def test_the_voting_page_works_as_a_part_of_the_installed_package(installed):
     script = (
         "import sys\n"
         "from runoff.page import pages, app\n"
-        "from runoff import voting, voting_process\n"
+        "from runoff.voting import api as voting, process as voting_process\n"
         "assert pages.TRAITS is voting.TRAITS and app.voting is voting\n"
         "assert not [name for name in sys.modules if name == 'core' or name.startswith('core.')]\n"
         "print(pages.message('closed')[:15])\n"

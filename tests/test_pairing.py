@@ -13,8 +13,8 @@ from property_runs import examples
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from core.ballots.pairing import _far_pairs, connected_or_redrawn, draw_near_comparisons
 from core.errors import InputError
-from core.pairing import _far_pairs, connected_or_redrawn, draw_near_comparisons
 
 
 def draw(n, m, seed, *, gap=1.0, spread=1.0):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.voters import Kind, Panel, Voters, answer, decide, draw_panel, exponential, overrule
+from core.voters.model import Kind, Panel, Voters, answer, decide, draw_panel, exponential, overrule
 
 
 def crowd_of(kind: Kind, n: int = 1, inattention: float = 0.5) -> Voters:
@@ -36,7 +36,7 @@ def test_votes_of_ordinary_voters_are_as_they_always_were():
     voters = draw_panel(Panel(5), rng)
     draw_panel(Panel(5), twin)
     z, first, second, voter = exponential(30), np.arange(20), np.arange(20) + 9, np.arange(20) % 5
-    from core.voters import opinions
+    from core.voters.model import opinions
 
     held = opinions(z, voters, seed=4)
     expected = decide(held[voter, first], held[voter, second], voters.oversight[voter], twin)

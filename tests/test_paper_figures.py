@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from campaigns import make_project
 
-from core.store.demo import DEMO_ID, ensure_demo
-from core.views import paper_figures
-from core.voters import exponential, power_law
+from core.store.projects.demo import DEMO_ID, ensure_demo
+from core.views.scores import paper_figures
+from core.voters.model import exponential, power_law
 
 
 def test_without_an_embedding_the_two_distributions_are_drawn(store):

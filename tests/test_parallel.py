@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import parallel, reliability
+from core.base import parallel
 from core.errors import InputError, UndefinedMetricError
 from core.scores import BallotVotes, bootstrap_intervals, fit_bradley_terry, uncertainty, voter_bootstrap
 from core.scores.fit import fit_votes
 from core.scores.voter_bootstrap import resample_voters
+from core.trust import reliability
 
 N_ITEMS, N_VOTERS = 24, 9
 

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from core.base.estimates import widened_tails
 from core.errors import InputError
-from core.estimates import widened_tails
-from core.panel import Panel, draw_panel
-from core.pilot import RESAMPLES, summarise_pilot
-from core.voters import answer, exponential
+from core.simulation.pilot import RESAMPLES, summarise_pilot
+from core.voters.model import answer, exponential
+from core.voters.panel import Panel, draw_panel
 
 NAN = math.nan
 
@@ -57,7 +57,7 @@ def test_seconds_against_a_loop_over_resamples():
 def test_blocks_of_resamples_make_no_difference(monkeypatch):
     given = answers(60, 6)
     whole = summarise_pilot(*given[:4], seconds=given[4], rng=np.random.default_rng(5))
-    monkeypatch.setattr("core.pilot.CELLS", 60 * 7)
+    monkeypatch.setattr("core.simulation.pilot.CELLS", 60 * 7)
     again = summarise_pilot(*given[:4], seconds=given[4], rng=np.random.default_rng(5))
     assert (again.seconds_mean, again.seconds_median) == (whole.seconds_mean, whole.seconds_median)
 

@@ -18,13 +18,13 @@ from core.platforms import PLATFORMS, write_batch, write_comparisons
 from core.platforms.colleagues import deal_out, write_tables
 from core.platforms.task_files import page_of
 from core.store import Store
-from core.store.ballots import read_ballots, read_comparisons, unanswered
-from core.store.scores import read_ballot_scores
-from core.store.votes import accept_upload, preview_upload
+from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
+from core.store.scores.scores import read_ballot_scores
+from core.store.votes.votes import accept_upload, preview_upload
 from core.tables import COMPARISONS
-from core.views import tasks
-from core.views.ways import WAYS, outgoing, way_in_use
-from core.zips import pack
+from core.tabular.zips import pack
+from core.views.collect import tasks
+from core.views.collect.ways import WAYS, outgoing, way_in_use
 
 
 def project(store: Store):

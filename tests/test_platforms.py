@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.platforms import PLATFORMS, read_results, write_batch
-from core.platforms.answers import parse_answer_name
-from core.platforms.batch import FIELDS
 from core.platforms.mturk import decide
-from core.platforms.text import decode, encode
-from core.platforms.times import to_utc
+from core.questions.batch import FIELDS
 from core.tables import COMPARISONS
 from core.tabular import open_csv
+from core.votes.answers import parse_answer_name
+from core.votes.text import decode, encode
+from core.votes.times import to_utc
 
 TEXTS = ["left_a", "left_b", "right_a", "right_b"]
 HEADER = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "SubmitTime", "WorkTimeInSeconds"]

@@ -12,18 +12,18 @@ from test_votes import BALLOT, answers, known
 
 from core.errors import InputError
 from core.platforms import Mapping, UnnamedColumnsError
-from core.policy import Policy
 from core.store import Store
-from core.store.ballots import read_ballots
-from core.store.closing import close_ballot, reopen_ballot
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.command import fetch_rows
-from core.store.mappings import forget_mapping, read_mapping, remember_mapping
-from core.store.policies import read_policy, recount, set_policy
-from core.store.projects import read_log
-from core.store.scores import read_ballot_scores
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload, preview_upload
-from core.votes import classify
+from core.store.projects.mappings import forget_mapping, read_mapping, remember_mapping
+from core.store.projects.projects import read_log
+from core.store.scores.scores import read_ballot_scores
+from core.store.votes.policies import read_policy, recount, set_policy
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload, preview_upload
+from core.votes.classify import classify
+from core.votes.policy import Policy
 
 POLICIES = [
     Policy(rejected, repeats) for rejected in ("leave out", "count") for repeats in ("earliest", "latest", "none")
@@ -179,7 +179,7 @@ class TestColumns:
                       choices=(("1st", "left"), ("2nd", "right"), ("=", "tie")))  # fmt: skip
 
     def table(self, store: Store, project_id: str) -> bytes:
-        from core.store.ballots import read_comparisons
+        from core.store.ballots.ballots import read_comparisons
 
         frame = read_comparisons(store, project_id, 1)
         rows = [f'anna,1st,"{row.left_a} / {row.left_b}","{row.right_b} / {row.right_a}"' for row in frame.itertuples()]
@@ -206,8 +206,8 @@ class TestColumns:
 
     @staticmethod
     def batch(store: Store, project_id: str) -> bytes:
-        from core.platforms.batch import write_batch
-        from core.store.ballots import read_comparisons
+        from core.questions.batch import write_batch
+        from core.store.ballots.ballots import read_comparisons
 
         return write_batch(read_comparisons(store, project_id, 1))
 

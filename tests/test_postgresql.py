@@ -17,25 +17,25 @@ from old_workspaces import MAIN, TRIAL, put_back_on_postgresql, unpack_kept_work
 from rounds_of_people import SMALL
 from test_migrations import MIDST, assert_brought_up, assert_datasets, expected_of, somebody
 
-from core import voting
 from core.__main__ import cli
 from core.errors import InputError, StoreError
-from core.job_sweep import sweep
+from core.jobs.invariants import check_store
+from core.jobs.sweep import sweep
+from core.questions.voting_settings import VotingSettings
 from core.store import Store, backups, dialects, engine, postgresql, voters_role
 from core.store import schema as t
-from core.store.areas import add_areas
-from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot, draw_round
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.engine import _open
-from core.store.gold import add_gold
-from core.store.invariants import check_store
-from core.store.projects import create_project, list_projects, read_log
-from core.store.scores import read_dataset
-from core.store.tending import tend
-from core.store.votes import accept_upload
-from core.store.voting import invite, open_voting, read_invitations, set_voting_state
-from core.tokens import AreaTokens
-from core.voting_settings import VotingSettings
+from core.store.projects.projects import create_project, list_projects, read_log
+from core.store.scores.scores import read_dataset
+from core.store.tokens.areas import add_areas
+from core.store.votes.gold import add_gold
+from core.store.votes.votes import accept_upload
+from core.store.voting.tending import tend
+from core.store.voting.voting import invite, open_voting, read_invitations, set_voting_state
+from core.tokens.files import AreaTokens
+from core.voting import api
 from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, open_round_voting
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -261,7 +261,7 @@ def by_role(address, postgres, monkeypatch):
     url = postgres.url(sa.make_url(address).database, role).render_as_string()
     monkeypatch.setenv("RUNOFF_VOTING_DATABASE_URL", url)
     monkeypatch.delenv("RUNOFF_DATABASE_URL")
-    voters = voting.open_voters_store()
+    voters = api.open_voters_store()
     yield store, project_id, code, voters
     voters.engine.dispose()
 
@@ -285,37 +285,37 @@ class TestVotersRole:
     def test_it_does_all_that_a_voting_page_does(self, by_role):
         store, project_id, code, voters = by_role
         ((_, token),) = read_invitations(store, project_id)
-        people = [voting.Who(), voting.Who("prolific", "5f0c"), voting.Who(token=token)]
+        people = [api.Who(), api.Who("prolific", "5f0c"), api.Who(token=token)]
         codes = set()
         for number, who in enumerate(people):
             visit = f"visit {number}"
-            view = voting.look(voters, code, "", visit, who)
-            view = voting.begin(voters, code, visit, view.form, who, name=f"Voter {number}", traits={"age": "18 to 24"})
+            view = api.look(voters, code, "", visit, who)
+            view = api.begin(voters, code, visit, view.form, who, name=f"Voter {number}", traits={"age": "18 to 24"})
             said = 0
             while view.kind in ("vote", "between"):
                 cookie = view.cookie
                 if view.kind == "vote":
                     place, choice = view.place, ("left", "right", "unknown", "tie")[said % 4]
                     step = {"task": place.task, "n": place.n, "choice": choice}
-                    view = voting.vote(voters, code, cookie, view.form, **step)
+                    view = api.vote(voters, code, cookie, view.form, **step)
                     said += 1
                     if said == 2:
-                        view = voting.undo(voters, code, cookie, view.form, task=1, n=2)
+                        view = api.undo(voters, code, cookie, view.form, task=1, n=2)
                 elif view.may_more:
-                    view = voting.more(voters, code, cookie, view.form)
+                    view = api.more(voters, code, cookie, view.form)
                 else:
-                    view = voting.finish(voters, code, cookie, view.form)
-                view = view if view.cookie else voting.look(voters, code, cookie, visit)
+                    view = api.finish(voters, code, cookie, view.form)
+                view = view if view.cookie else api.look(voters, code, cookie, visit)
             assert view.kind == "finished"
             codes.add(view.code)
-            assert voting.look(voters, code, view.cookie, visit).kind == "finished"
+            assert api.look(voters, code, view.cookie, visit).kind == "finished"
         assert len(codes) == 3
-        assert voting.tend(voters, set()) == []
+        assert api.tend(voters, set()) == []
         with store.read() as conn:
             assert conn.execute(sa.select(sa.func.count()).select_from(t.sitting)).scalar() == 3
             assert conn.execute(sa.select(t.judgement.c.id)).first()
         set_voting_state(store, project_id, "closed")
-        assert voting.look(voters, code).kind == "next"  # it may ask whether the plan has more ballots
+        assert api.look(voters, code).kind == "next"  # it may ask whether the plan has more ballots
 
     def test_it_does_nothing_else(self, by_role):
         *_, voters = by_role
@@ -328,7 +328,7 @@ class TestVotersRole:
 
     def test_adaptive_ballots_are_brought_on_by_the_owner(self, by_role):
         store, project_id, _, voters = by_role
-        assert voting.tend(voters, set()) == []
+        assert api.tend(voters, set()) == []
         assert tend(store, set()) == []
         assert "draw ballot" in [entry["action"] for entry in read_log(store, project_id)]
 
@@ -337,7 +337,7 @@ class TestVotersRole:
         monkeypatch.setenv("RUNOFF_VOTING_DATABASE_URL", postgres.url(name).render_as_string())
         monkeypatch.setenv("RUNOFF_WORKSPACE", str(tmp_path / "w"))
         with pytest.raises(StoreError, match=r"has no tables.*owner's role first"):
-            voting.open_voters_store()
+            api.open_voters_store()
         postgres.drop(name)
 
     @pytest.mark.parametrize("role", ["", "x; DROP TABLE log", "Voters", 'a"b', "x" * 64])
@@ -440,10 +440,10 @@ def test_the_kept_workspace_is_brought_up(address, tmp_path):
     assert check_store(store).faults == ()
     for name in MIDST:
         code, of = somebody(store, name)
-        view = voting.look(store, code, "", "visit", of.who)
+        view = api.look(store, code, "", "visit", of.who)
         assert (view.kind, view.place.task, view.place.n) == ("vote", of.task, of.n)
         step = {"task": of.task, "n": of.n, "choice": of.answer(store, view.place)}
-        assert voting.vote(store, code, view.cookie, view.form, **step).said == "Saved."
+        assert api.vote(store, code, view.cookie, view.form, **step).said == "Saved."
     close_ballot(store, TRIAL)
     assert check_store(store).faults == ()
 
@@ -456,7 +456,7 @@ def test_a_campaign_gives_the_same_numbers_on_both(address, tmp_path, monkeypatc
             close_ballot(store, project_id)
         return read_dataset(store, project_id)
 
-    monkeypatch.setattr("core.store.projects.new_project_id", lambda: "same")
+    monkeypatch.setattr("core.store.projects.projects.new_project_id", lambda: "same")
     there = campaign(engine.open_store())
     monkeypatch.delenv("RUNOFF_DATABASE_URL")
     here = campaign(engine.open_store(tmp_path / "local"))
@@ -478,16 +478,16 @@ class TestVotersRoleInRounds:
         draw_round(store, project_id, SMALL[scheme])
         assert open_round_voting(store, project_id, 1) == code
         given = {RATING: "1.5", BEST_WORST: "best=1;worst=2", ORDER: "2 1"}[scheme]
-        view = voting.begin(voters, code, "v", voting.look(voters, code, "", "v").form, voting.Who(), name="Ada")
+        view = api.begin(voters, code, "v", api.look(voters, code, "", "v").form, api.Who(), name="Ada")
         cookie, step = view.cookie, {"task": 1, "n": 1}
         n_words = sum(name.startswith("order_1_word") for name in view.place.texts)
         given = given if n_words < 3 else "2 1 3"
         for choice in (given, "unknown"):
-            view = voting.vote(voters, code, cookie, view.form, choice=choice, **step)
-            view = voting.undo(voters, code, cookie, view.form, **step)
-        view = voting.vote(voters, code, cookie, view.form, choice=given, **step)
-        with pytest.raises(voting.IncompleteError):
-            voting.vote(voters, code, cookie, view.form, choice="nothing", task=1, n=2)
+            view = api.vote(voters, code, cookie, view.form, choice=choice, **step)
+            view = api.undo(voters, code, cookie, view.form, **step)
+        view = api.vote(voters, code, cookie, view.form, choice=given, **step)
+        with pytest.raises(api.IncompleteError):
+            api.vote(voters, code, cookie, view.form, choice="nothing", task=1, n=2)
         with store.read() as conn:
             found = conn.execute(sa.select(t.judgement.c.answer, t.judgement.c.status)).all()
         assert found == [(given, "counted")]

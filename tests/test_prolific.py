@@ -6,19 +6,19 @@ import pytest
 import sqlalchemy as sa
 from campaigns import make_project
 
-from core import voting
 from core.errors import InputError, StoreError
 from core.platforms import read_results
 from core.platforms.prolific import CASES, case_of, read_submissions
-from core.settlement import Review
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots import read_ballots
-from core.store.drawing import draw_next_ballot
-from core.store.prolific import assignments_from_page, check_submissions
-from core.store.settlement import read_assignments, review_assignments
-from core.store.tallies import progress_of
-from core.store.voting import open_voting, read_link
-from core.voting_settings import VotingSettings
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.votes.prolific import assignments_from_page, check_submissions
+from core.store.votes.settlement import read_assignments, review_assignments
+from core.store.votes.tallies import progress_of
+from core.store.voting.voting import open_voting, read_link
+from core.votes.settlement import Review
+from core.voting import api
 
 HEADER = (
     "Submission id,Participant id,Status,Custom study tncs accepted at,Started at,Completed at,Reviewed at,"
@@ -45,13 +45,13 @@ def opened(store, settings=SETTINGS):
 
 def vote(store, code, participant, n_votes=3):
     """Somebody from Prolific who gives so many votes of a task of three, and ends it if it is done."""
-    who = voting.Who("prolific", participant)
-    view = voting.look(store, code, "", "visit", who)
-    view = voting.begin(store, code, "visit", view.form, who)
+    who = api.Who("prolific", participant)
+    view = api.look(store, code, "", "visit", who)
+    view = api.begin(store, code, "visit", view.form, who)
     cookie = view.cookie
     for n in range(1, n_votes + 1):
-        view = voting.vote(store, code, cookie, view.form, task=1, n=n, choice="left")
-    return voting.finish(store, code, cookie, view.form) if n_votes == 3 else view
+        view = api.vote(store, code, cookie, view.form, task=1, n=n, choice="left")
+    return api.finish(store, code, cookie, view.form) if n_votes == 3 else view
 
 
 def test_every_case(store):

@@ -11,16 +11,13 @@ from campaigns import answer_batch, draw_batch
 from embedding_files import text, write
 
 from core.__main__ import main
-from core.dataset import to_csv, to_json
+from core.dataset.files import to_csv, to_json
 from core.embeddings import LookUp, import_embedding, load
 from core.errors import InputError, StaleError, StoreError
 from core.evaluation import compare, evaluate
-from core.near_tokens import near_tokens
-from core.proposals import KEY, proposed_by
-from core.store.archive import copy_without_ballots, export_project, import_project
-from core.store.areas import add_areas, add_tokens, change_area, change_areas, read_areas
-from core.store.corrections import correct_spelling
-from core.store.library import (
+from core.evaluation.proposals import KEY, proposed_by
+from core.store.projects.archive import copy_without_ballots, export_project, import_project
+from core.store.projects.library import (
     add_embedding,
     adopt_import,
     open_library,
@@ -28,16 +25,19 @@ from core.store.library import (
     record_import,
     set_look_up,
 )
-from core.store.origins import origins_of
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project, read_log
-from core.store.scores import read_dataset
-from core.store.votes import accept_upload
-from core.tokens import AreaTokens
-from core.views import embedding as embedding_view
-from core.views import evaluate as evaluate_view
-from core.views import near_tokens as near_view
-from core.views import tokens as tokens_view
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project, read_log
+from core.store.scores.scores import read_dataset
+from core.store.tokens.areas import add_areas, add_tokens, change_area, change_areas, read_areas
+from core.store.tokens.corrections import correct_spelling
+from core.store.tokens.origins import origins_of
+from core.store.votes.votes import accept_upload
+from core.tokens.files import AreaTokens
+from core.tokens.near_tokens import near_tokens
+from core.views.evaluate import embedding as embedding_view
+from core.views.evaluate import evaluate as evaluate_view
+from core.views.tokens import near_tokens as near_view
+from core.views.tokens import tokens as tokens_view
 
 # Cosines with the middle of ship and boat, which lies at 45 degrees, can be read off.
 WORDS = {

@@ -13,30 +13,31 @@ from click.testing import CliRunner
 
 from core.__main__ import cli
 from core.commands.publishing import publish
+from core.commands.recompute import replay_record
 from core.errors import InputError
-from core.foresight import foresee
-from core.panel import Panel
+from core.evaluation.resampled import draw_scores
+from core.jobs.invariants import check_store
 from core.plan import Plan
-from core.planning import Guess, at_other_budgets, number_of_campaigns
 from core.protocols import Held, Votes, collectable, protocol_of
 from core.protocols.paper import Paper
-from core.reliability import ceiling, halves
-from core.resampled import draw_scores
 from core.scores import BallotVotes, final_scores, score_campaign
 from core.scores.fit import fit_votes
 from core.simulation import simulate_campaign
-from core.store.archive import export_project
-from core.store.ballots import read_ballots
-from core.store.closing import close_ballot
-from core.store.forecasts import known_search, make_forecast, make_search
-from core.store.invariants import check_store
-from core.store.recompute import replay_record
-from core.store.records import record_of
-from core.store.scores import read_ballot_scores, read_dataset
-from core.store.votes import accept_upload
-from core.store.without_voters import chosen_otherwise
-from core.views import planner
-from core.voters import exponential
+from core.simulation.forecast import Guess, number_of_campaigns
+from core.simulation.shapes import at_other_budgets
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.closing import close_ballot
+from core.store.projects.archive import export_project
+from core.store.projects.records import record_of
+from core.store.scores.forecasts import known_search, make_forecast, make_search
+from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.scores.without_voters import chosen_otherwise
+from core.store.votes.votes import accept_upload
+from core.trust.foresight import foresee
+from core.trust.reliability import ceiling, halves
+from core.views.plan import planner
+from core.voters.model import exponential
+from core.voters.panel import Panel
 from tests.architecture import ROOT
 
 NAMES = {"uniform", "paper", "runoff"}

@@ -19,22 +19,22 @@ from campaigns import PLAN, make_project, run_people, run_simulated
 from test_voting import Voter, start
 
 from core.commands import publishing
+from core.commands.archived import import_archived
 from core.commands.publishing import WHAT, publish, release
-from core.dataset import read_dataset, to_csv
-from core.datasheet.fields import SheetFields
+from core.dataset.datasheet.fields import SheetFields
+from core.dataset.files import read_dataset, to_csv
+from core.dataset.published import MANIFEST, is_published, read_published, write_published
 from core.errors import InputError, StaleError, StoreError
-from core.published import MANIFEST, is_published, read_published, write_published
-from core.store.archived import import_archived
-from core.store.areas import add_areas
 from core.store.command import command
 from core.store.engine import open_apart
-from core.store.plans import save_plan
-from core.store.projects import create_project
-from core.store.releases import read_releases, release_bytes
-from core.store.scores import read_dataset as read_stored
-from core.store.sheets import save_fields
-from core.tokens import AreaTokens
-from core.zips import checksum, pack
+from core.store.projects.plans import save_plan
+from core.store.projects.projects import create_project
+from core.store.projects.releases import read_releases, release_bytes
+from core.store.projects.sheets import save_fields
+from core.store.scores.scores import read_dataset as read_stored
+from core.store.tokens.areas import add_areas
+from core.tabular.zips import checksum, pack
+from core.tokens.files import AreaTokens
 
 
 @pytest.fixture

@@ -14,25 +14,25 @@ from campaigns import make_project
 from rounds_of_people import SMALL
 from test_round_voting import Visit
 
-from core import voting
 from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
 from core.errors import PlanError
-from core.language import language
+from core.i18n import language
+from core.jobs.invariants import check_store
 from core.platforms.questions import round_files
 from core.questions import KINDS, check_round, default_settings, kind_of
 from core.questions.pages import task_page
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.answers import answers_of
-from core.store.archive import export_project, import_project
-from core.store.ballots import read_rounds
-from core.store.comparisons import read_shown
-from core.store.drawing import draw_round
-from core.store.exclusions import exclude_voters
-from core.store.invariants import check_store
-from core.store.scores import round_dataset
-from core.store.voter_answers import voter_names
-from core.views import rounds as round_views
-from core.voting_settings import VotingSettings
+from core.store.ballots.answers import answers_of
+from core.store.ballots.ballots import read_rounds
+from core.store.ballots.comparisons import read_shown
+from core.store.ballots.drawing import draw_round
+from core.store.projects.archive import export_project, import_project
+from core.store.scores.scores import round_dataset
+from core.store.votes.exclusions import exclude_voters
+from core.store.votes.voter_answers import voter_names
+from core.views.schemes import rounds as round_views
+from core.voting import api
 from tests.architecture import ROOT
 from tests.odd_ones import OddOne
 from tests.rounds_of_people import (
@@ -131,16 +131,16 @@ def test_a_fifth_kind_is_asked_on_the_voting_page(store, odd):
     code = open_round_voting(store, project_id, 1, VotingSettings(task_size=50))
     visit = Visit(store, code, "Anna")
     view = visit.view
-    page = voting.task_html(view, view.place.texts)
+    page = api.task_html(view, view.place.texts)
     assert view.place.texts["odd_1_a_2"] in page
     assert 'name="odd_1" value="2"' in page
-    assert voting.explained(view)[0] == "Which one is the odd one?"
-    assert voting.asset("odd.js") == OddOne().script()
-    assert voting.answer_of({"odd_1": "2"}) == "2"
-    with pytest.raises(voting.IncompleteError, match="no place"):
+    assert api.explained(view)[0] == "Which one is the odd one?"
+    assert api.asset("odd.js") == OddOne().script()
+    assert api.answer_of({"odd_1": "2"}) == "2"
+    with pytest.raises(api.IncompleteError, match="no place"):
         visit.answer("4")
     while visit.view.kind == "vote":
-        visit.answer(voting.answer_of({"odd_1": "1"}))
+        visit.answer(api.answer_of({"odd_1": "1"}))
     visit.undo()
     fine(store)
     visit.answer("unknown")

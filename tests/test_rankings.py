@@ -13,20 +13,22 @@ from campaigns import AREAS, PLAN, answer_batch, make_project
 from core.errors import PlanError, StoreError
 from core.evaluation import compare, evaluate
 from core.metrics import weighted_kendall, weighted_spearman
-from core.platforms.batch import write_batch
-from core.store.archive import duplicate_project, export_project, import_project
-from core.store.areas import change_area, read_areas
-from core.store.ballots import read_ballots, read_comparisons
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import discard_ballot, draw_next_ballot, draw_waiting
-from core.store.plans import read_plan, save_plan
-from core.store.projects import get_project, read_log
-from core.store.rankings import read_rankings, set_ranking
-from core.store.scores import read_ballot_scores, read_dataset
-from core.store.simulated import simulate_votes
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload, preview_upload
-from core.views import collect, overview, scores
+from core.questions.batch import write_batch
+from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_waiting
+from core.store.ballots.simulated import simulate_votes
+from core.store.projects.archive import duplicate_project, export_project, import_project
+from core.store.projects.plans import read_plan, save_plan
+from core.store.projects.projects import get_project, read_log
+from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.tokens.areas import change_area, read_areas
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload, preview_upload
+from core.views import overview
+from core.views.collect import collect
+from core.views.scores import scores
 
 SHORT = replace(PLAN, n_ballots=2, seed=3)
 

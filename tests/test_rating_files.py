@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from core.cli.ratings import groups_command, ratings_command
 from core.errors import InputError
-from core.evaluation.rating_conditions import blocked_anova, pair_order
-from core.evaluation.rating_report import factors_of, report, stand
-from core.evaluation.text_overlap import longest_common_substring
+from core.evaluation.ratings.conditions import blocked_anova, pair_order
+from core.evaluation.ratings.report import factors_of, report, stand
+from core.evaluation.ratings.text_overlap import longest_common_substring
 from core.questions.rating.files import read_ratings
 from core.questions.rating.scales import CLSS, STSS
 from core.questions.rating.statistics import alpha
-from core.views import rating_sets as view
+from core.views.schemes import rating_sets as view
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 NAN = np.nan

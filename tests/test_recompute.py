@@ -17,28 +17,29 @@ from test_ballot_checks import WITH, hold
 
 import core
 from core.__main__ import main
-from core.campaign_tables import COMPARED, VOTES, read_table, write_table
 from core.cli.dataset import replay_bytes
+from core.commands import recompute
 from core.commands.publishing import publish
+from core.commands.recompute import Replayed, replay_record
+from core.dataset.campaign_tables import COMPARED, VOTES, read_table, write_table
+from core.dataset.published import read_published, write_published
 from core.errors import InputError
 from core.metrics import average_ranks
-from core.published import read_published, write_published
-from core.store import recompute, scores
 from core.store import schema as t
-from core.store.archive import export_project, import_project
-from core.store.ballots import every_ballot_of
-from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
-from core.store.exclusions import exclude_voters
-from core.store.pilots import draw_pilot
-from core.store.plans import save_plan
-from core.store.rankings import read_rankings, set_ranking
-from core.store.recompute import Replayed, replay_record
-from core.store.record_files import record_files, record_from
-from core.store.records import pseudonym, record_of, voter_secret
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.store.tallies import ballot_votes
+from core.store.ballots.ballots import every_ballot_of
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.pilots import draw_pilot
+from core.store.ballots.simulated import simulate_votes
+from core.store.projects.archive import export_project, import_project
+from core.store.projects.plans import save_plan
+from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.projects.record_files import record_files, record_from
+from core.store.projects.records import pseudonym, record_of, voter_secret
+from core.store.scores import scores
+from core.store.scores.scores import read_dataset
+from core.store.votes.exclusions import exclude_voters
+from core.store.votes.tallies import ballot_votes
 
 COMPARISONS = "campaign/comparisons.csv"
 RUNOFF = replace(PLAN, protocol="runoff", appearances=(6, 4, 4))

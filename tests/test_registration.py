@@ -10,15 +10,15 @@ import pytest
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 
 from core.errors import InputError, StoreError
-from core.registration import PARTS, content_of, kept_of
-from core.store.archive import duplicate_project
-from core.store.areas import change_area, read_areas
-from core.store.plans import save_plan
-from core.store.projects import read_log
-from core.store.rankings import read_rankings, set_ranking
-from core.store.registrations import read_registration, register_plan
-from core.store.scores import read_dataset
-from core.store.votes import accept_upload
+from core.plan.registration import PARTS, content_of, kept_of
+from core.store.projects.archive import duplicate_project
+from core.store.projects.plans import save_plan
+from core.store.projects.projects import read_log
+from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.projects.registrations import read_registration, register_plan
+from core.store.scores.scores import read_dataset
+from core.store.tokens.areas import change_area, read_areas
+from core.store.votes.votes import accept_upload
 
 SOME = dict.fromkeys(PARTS, 1)
 

@@ -8,17 +8,17 @@ import sqlalchemy as sa
 from campaigns import make_project, run_people
 
 from core.commands.publishing import publish, release
-from core.dataset import read_dataset
-from core.dataset_diff import diff
+from core.dataset.diff import diff
+from core.dataset.files import read_dataset
 from core.errors import InputError, StoreError
 from core.store import schema as t
-from core.store.archive import copy_without_ballots, delete_project, export_project, import_project
-from core.store.closing import reopen_ballot
+from core.store.ballots.closing import reopen_ballot
 from core.store.engine import open_apart
-from core.store.projects import read_log
-from core.store.releases import check_version, keep_release, read_releases, release_bytes
+from core.store.projects.archive import copy_without_ballots, delete_project, export_project, import_project
+from core.store.projects.projects import read_log
+from core.store.projects.releases import check_version, keep_release, read_releases, release_bytes
+from core.tabular.zips import checksum
 from core.views import export
-from core.zips import checksum
 
 
 @pytest.fixture

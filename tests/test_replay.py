@@ -23,10 +23,10 @@ from bench.people_ceilings import (
 from bench.people_ratings import RatingPanel, halve, mean_ratings
 from bench.people_replay import Averaged, replay_campaign, replay_splits
 from core.errors import InputError, UndefinedMetricError
-from core.panel import Panel, draw_panel
 from core.plan import Plan
 from core.simulation.campaign import Accuracy
-from core.voters import exponential, opinions
+from core.voters.model import exponential, opinions
+from core.voters.panel import Panel, draw_panel
 
 NAN = math.nan
 TABLE = np.array([[5.0, 2.0, NAN, 3.0], [NAN, NAN, 5.0, NAN], [NAN, 1.0, 6.0, 3.0], [1.0, 2.0, NAN, NAN]])

@@ -10,12 +10,12 @@ from test_platforms import TestSamples as Samples
 
 from core import embeddings
 from core.errors import InputError, RunoffError
-from core.frequency_files import read_frequencies
 from core.platforms import read_results
 from core.store import Store
-from core.store.archive import import_project
-from core.store.votes import preview_upload
-from core.tokens import read_areas_file
+from core.store.projects.archive import import_project
+from core.store.votes.votes import preview_upload
+from core.tokens.files import read_areas_file
+from core.tokens.frequency_files import read_frequencies
 
 CASES = sorted(path for path in (Path(__file__).parent / "cases").rglob("*") if path.is_file())
 # Each results file of the samples with its columns renamed to ours (`TestSamples.ours`): platform, rows, unreadable,

@@ -12,19 +12,19 @@ from case_ballot import CaseBallot, open_case_ballot
 from click.testing import CliRunner
 
 from core.__main__ import main
+from core.commands.archived import import_archived
 from core.errors import InputError, StoreError
 from core.platforms import Mapping, OpenQuestionsError, read_results
-from core.platforms.meanings import MARK, NO_MARK, Said, approves, questions_of, reason_of
 from core.platforms.mturk import BOTH, decide
-from core.platforms.reading import taken_for
-from core.platforms.times import to_utc, unread_times
 from core.store import Store
 from core.store import schema as t
-from core.store.archived import import_archived
-from core.store.projects import list_projects
-from core.store.scores import read_ballot_scores
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import UploadPreview, accept_upload, preview_upload
+from core.store.projects.projects import list_projects
+from core.store.scores.scores import read_ballot_scores
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import UploadPreview, accept_upload, preview_upload
+from core.votes.meanings import MARK, NO_MARK, Said, approves, questions_of, reason_of
+from core.votes.reading import taken_for
+from core.votes.times import to_utc, unread_times
 
 HEAD = b"INPUT:comparison_id\tOUTPUT:result\tASSIGNMENT:assignment_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\n"
 TURKLE = "HITId,AssignmentId,WorkerId,Turkle.Username,SubmitTime,Input.task_id,"

@@ -14,17 +14,17 @@ from test_voting_server import ask
 from voting_server import serving
 
 from bench.voters import hidden
-from core import voting
 from core.errors import InputError, StoreError
+from core.jobs.invariants import check_store
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.archive import export_project, import_project
-from core.store.ballots import read_rounds
-from core.store.comparisons import read_shown
-from core.store.drawing import draw_next_ballot, draw_round
-from core.store.invariants import check_store
-from core.store.plans import save_plan
-from core.store.voting import open_voting, round_voting_settings, set_voting_state
-from core.voting_settings import VotingSettings
+from core.store.ballots.ballots import read_rounds
+from core.store.ballots.comparisons import read_shown
+from core.store.ballots.drawing import draw_next_ballot, draw_round
+from core.store.projects.archive import export_project, import_project
+from core.store.projects.plans import save_plan
+from core.store.voting.voting import open_voting, round_voting_settings, set_voting_state
+from core.voting import api
 from tests.rounds_of_people import (
     BEST_WORST,
     ORDER,
@@ -72,28 +72,28 @@ def answers(store, project_id: str) -> list[tuple]:
 
 
 class Visit:
-    """Somebody on the voting page, by the functions of `core.voting`."""
+    """Somebody on the voting page, by the functions of `core.voting.api`."""
 
     def __init__(self, store, code: str, name: str) -> None:
         self.store, self.code = store, code
-        seen = voting.look(store, code, "", name)
-        self.view = voting.begin(store, code, name, seen.form, voting.Who(), name=name)
+        seen = api.look(store, code, "", name)
+        self.view = api.begin(store, code, name, seen.form, api.Who(), name=name)
         self.cookie = self.view.cookie or ""
 
-    def answer(self, choice: str) -> voting.View:
+    def answer(self, choice: str) -> api.View:
         place = self.view.place
-        self.view = voting.vote(
+        self.view = api.vote(
             self.store, self.code, self.cookie, self.view.form, task=place.task, n=place.n, choice=choice
         )
         return self.view
 
-    def undo(self) -> voting.View:
+    def undo(self) -> api.View:
         task, n = self.view.last
-        self.view = voting.undo(self.store, self.code, self.cookie, self.view.form, task=task, n=n)
+        self.view = api.undo(self.store, self.code, self.cookie, self.view.form, task=task, n=n)
         return self.view
 
-    def more(self) -> voting.View:
-        self.view = voting.more(self.store, self.code, self.cookie, self.view.form)
+    def more(self) -> api.View:
+        self.view = api.more(self.store, self.code, self.cookie, self.view.form)
         return self.view
 
     def shown(self) -> list[tuple[str, str]]:
@@ -113,9 +113,9 @@ def test_a_round_in_italian_asks_and_complains_in_italian(store):
     number = draw_round(store, project_id, replace(SMALL[RATING], language="it"))
     code = open_round_voting(store, project_id, number, SETTINGS)
     anna = Visit(store, code, "Anna")
-    assert voting.explained(anna.view)[0] == "Quanto sono legate tra loro le due espressioni?"
-    assert 'name="rating_1"' in voting.task_html(anna.view, anna.view.place.texts)
-    with pytest.raises(voting.IncompleteError, match=r"^'9': un punteggio va da 0 a 4, a passi di 0,25$"):
+    assert api.explained(anna.view)[0] == "Quanto sono legate tra loro le due espressioni?"
+    assert 'name="rating_1"' in api.task_html(anna.view, anna.view.place.texts)
+    with pytest.raises(api.IncompleteError, match=r"^'9': un punteggio va da 0 a 4, a passi di 0,25$"):
         anna.answer("9")
     anna.answer("2,25")
     assert [answer for _, answer, _, _ in answers(store, project_id)] == ["2.25"]
@@ -152,7 +152,7 @@ def test_a_round_is_answered_by_as_many_as_it_wants_and_closed(store, scheme):
     assert set(Counter(row[0] for row in answers(store, project_id)).values()) == {raters}
     assert {row[3] for row in answers(store, project_id)} == {"counted"}
     close_round(store, project_id, 1)
-    assert voting.look(store, code, visit.cookie, "V").kind == "closed"
+    assert api.look(store, code, visit.cookie, "V").kind == "closed"
     fine(store)
     assert not read_rounds(store, project_id)[0].is_open
     assert found.settings == SMALL[scheme]
@@ -226,10 +226,10 @@ def test_an_answer_that_lacks_something_is_not_taken(store, scheme):
     visit = Visit(store, code, "V1")
     place = visit.view.place
     for wrong in ("", "left", "tie", "first", "nonsense", *WRONG[scheme]):
-        with pytest.raises(voting.IncompleteError):
+        with pytest.raises(api.IncompleteError):
             visit.answer(wrong)
         assert answers(store, project_id) == [], wrong
-        assert voting.look(store, code, visit.cookie, "V1").place == place, wrong
+        assert api.look(store, code, visit.cookie, "V1").place == place, wrong
     fine(store)
 
 
@@ -238,7 +238,7 @@ def test_an_answer_that_comes_twice_counts_once(store):
     visit = Visit(store, code, "V1")
     place, form = visit.view.place, visit.view.form
     visit.answer("1")
-    voting.vote(store, code, visit.cookie, form, task=place.task, n=place.n, choice="3")
+    api.vote(store, code, visit.cookie, form, task=place.task, n=place.n, choice="3")
     assert [row[1] for row in answers(store, project_id)] == ["1"]
 
 
@@ -250,9 +250,9 @@ class TestOneLink:
         with pytest.raises(StoreError, match=r"open for round 1.*Pause or close it first"):
             open_voting(store, project_id, SETTINGS)
         set_round_voting_state(store, project_id, 1, "paused")
-        assert voting.look(store, code, "", "x").kind == "paused"
+        assert api.look(store, code, "", "x").kind == "paused"
         assert open_voting(store, project_id, SETTINGS) == code
-        assert voting.look(store, code, "", "x").round is None
+        assert api.look(store, code, "", "x").round is None
         for again in (
             lambda: set_round_voting_state(store, project_id, 1, "open"),
             lambda: open_round_voting(store, project_id, 1),
@@ -261,7 +261,7 @@ class TestOneLink:
                 again()
         set_voting_state(store, project_id, "paused")
         set_round_voting_state(store, project_id, 1, "open")
-        assert voting.look(store, code, "", "x").round.scheme == RATING
+        assert api.look(store, code, "", "x").round.scheme == RATING
         with pytest.raises(StoreError, match="open for round 1"):
             set_voting_state(store, project_id, "open")
         fine(store)
@@ -270,7 +270,7 @@ class TestOneLink:
         project_id, code = opened(store, BEST_WORST)
         visit = Visit(store, code, "V1")
         set_round_voting_state(store, project_id, 1, "closed")
-        assert voting.look(store, code, visit.cookie, "V1").kind == "closed"
+        assert api.look(store, code, visit.cookie, "V1").kind == "closed"
         with store.read() as conn:
             assert conn.execute(sa.select(sa.func.sum(t.question.c.n_dealt))).scalar() == 0
         fine(store)
@@ -391,5 +391,5 @@ def test_a_project_with_a_round_on_the_page_goes_through_an_archive_and_is_disca
     other, link = opened(store, ORDER)
     Visit(store, link, "V1")
     discard_round(store, other, 1)
-    assert voting.look(store, link, "", "x").kind == "nothing"
+    assert api.look(store, link, "", "x").kind == "nothing"
     fine(store)

@@ -28,32 +28,32 @@ from rounds_of_people import (
 )
 
 from core.commands import facts as datasheet
-from core.dataset import to_csv
+from core.dataset.files import to_csv
 from core.errors import InputError, PlanError, StoreError
-from core.platforms.batch import write_batch
+from core.jobs.invariants import check_store
 from core.platforms.questions import write_round
 from core.questions import default_settings, round_kind
+from core.questions.batch import write_batch
 from core.questions.order.groups import TargetGroup
 from core.questions.order.kind import given_orders
-from core.settlement import Review
-from core.store.answers import answers_of, preferences
-from core.store.archive import export_project, import_project
-from core.store.areas import add_areas
-from core.store.ballots import read_ballots, read_comparisons, read_rounds
-from core.store.closing import close_ballot
-from core.store.comparisons import read_shown
-from core.store.drawing import draw_next_ballot, draw_round, next_settings
-from core.store.exclusions import exclude_voters, readmit_voters
-from core.store.invariants import check_store
-from core.store.plans import read_plan, save_plan
-from core.store.rankings import read_rankings, set_ranking
-from core.store.records import record_of
-from core.store.scores import read_dataset, round_dataset
-from core.store.settlement import read_assignments, review_assignments
-from core.store.uploads import uploads_of, withdraw_upload
-from core.store.votes import accept_upload
-from core.tokens import AreaTokens
-from core.views import trust
+from core.store.ballots.answers import answers_of, preferences
+from core.store.ballots.ballots import read_ballots, read_comparisons, read_rounds
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.comparisons import read_shown
+from core.store.ballots.drawing import draw_next_ballot, draw_round, next_settings
+from core.store.projects.archive import export_project, import_project
+from core.store.projects.plans import read_plan, save_plan
+from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.projects.records import record_of
+from core.store.scores.scores import read_dataset, round_dataset
+from core.store.tokens.areas import add_areas
+from core.store.votes.exclusions import exclude_voters, readmit_voters
+from core.store.votes.settlement import read_assignments, review_assignments
+from core.store.votes.uploads import uploads_of, withdraw_upload
+from core.store.votes.votes import accept_upload
+from core.tokens.files import AreaTokens
+from core.views.scores import trust
+from core.votes.settlement import Review
 from tests.rounds_of_people import (
     BEST_WORST,
     ORDER,

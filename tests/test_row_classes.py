@@ -18,12 +18,12 @@ from test_votes import comparisons, known
 
 from core.errors import Issue, RunoffError
 from core.platforms import Mapping, ResultFile, guess, open_results, read_results, undressed
-from core.row_classes import CLASSES, class_file, class_table, count_answers, count_rows
 from core.store import Store
-from core.store.ballots import read_ballots
-from core.store.comparisons import comparisons_of
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.comparisons import comparisons_of
 from core.tables import KNOWN
-from core.votes import classify
+from core.votes.classify import classify
+from core.votes.row_classes import CLASSES, class_file, class_table, count_answers, count_rows
 
 # What the samples compare: q1 apple against pear, q2 fig against apple; each item's number stands in for a second word.
 SAMPLES = {
@@ -235,7 +235,7 @@ def mturk_ids_damaged(data: bytes) -> bytes:
 
 class TestDamagedIds:
     def test_voter_and_comparison_tell_what_the_ids_did(self, store: Store) -> None:
-        from core.store.votes import accept_upload, preview_upload
+        from core.store.votes.votes import accept_upload, preview_upload
 
         project_id = make_project(store)
         data = answer_batch(draw_batch(store, project_id))
@@ -247,8 +247,8 @@ class TestDamagedIds:
         assert preview_upload(store, project_id, damaged, "excel.csv").counts == {"known": 42}
 
     def test_damaged_first_then_whole(self, store: Store) -> None:
-        from core.store.scores import read_ballot_scores
-        from core.store.votes import accept_upload
+        from core.store.scores.scores import read_ballot_scores
+        from core.store.votes.votes import accept_upload
 
         project_id = make_project(store)
         data = answer_batch(draw_batch(store, project_id))

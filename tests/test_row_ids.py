@@ -14,12 +14,12 @@ from rounds_of_people import SMALL
 from test_voting import Voter
 
 from bench.voters import hidden
-from core import voting
-from core.examples import Example
+from core.questions.examples import Example
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.drawing import draw_next_ballot, draw_round
-from core.store.voting import invite, open_voting, read_invitations, set_voting_state
-from core.voting_settings import VotingSettings
+from core.store.ballots.drawing import draw_next_ballot, draw_round
+from core.store.voting.voting import invite, open_voting, read_invitations, set_voting_state
+from core.voting import api
 from tests.rounds_of_people import SCHEMES, open_round_voting
 from voting.app import make_app
 
@@ -176,4 +176,4 @@ def test_such_an_id_would_be_found(store):
     with store.read() as conn:
         ((number,),) = conn.execute(sa.select(t.sitting.c.id)).all()
     assert FAR_ID.findall(f"runoff_voter={number}.{voter.cookie}") == [str(number)]
-    assert voting.look(store, code, voter.cookie).kind == "vote"
+    assert api.look(store, code, voter.cookie).kind == "vote"

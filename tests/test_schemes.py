@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from core.cli.schemes import schemes_command
 from core.errors import InputError
 from core.metrics import spearman, weighted_spearman
-from core.panel import Panel
 from core.plan import Plan
 from core.protocols import PROTOCOLS
 from core.simulation.scheme_table import compare_schemes
@@ -28,7 +27,8 @@ from core.simulation.schemes import (
     schemes,
     simulate_scheme,
 )
-from core.voters import exponential
+from core.voters.model import exponential
+from core.voters.panel import Panel
 
 PAIRS = list(combinations("abcdefghij", 2))
 Z = np.random.default_rng(4).permutation(exponential(len(PAIRS)))
@@ -147,9 +147,9 @@ def test_the_command():
 
 def test_all_schemes_ask_the_same_voters_with_the_same_opinions():
     """Generators of one seed: the opinions that ratings go by are those that comparisons are answered by."""
-    from core.panel import draw_panel
     from core.simulation.campaign import Crowd
     from core.simulation.conventions import PAPER
+    from core.voters.panel import draw_panel
 
     rng = np.random.default_rng(9)
     crowd = Crowd(Z, draw_panel(Panel(), rng), "relatedness", PAPER, rng)

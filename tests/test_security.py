@@ -18,20 +18,21 @@ import sqlalchemy as sa
 from campaigns import make_project
 from openpyxl import Workbook
 
-from core import jobs, voting_process
-from core.csv_writing import table_for_spreadsheets
 from core.errors import InputError, StoreError
+from core.jobs import jobs
 from core.platforms.result_tables import open_results
 from core.questions.best_worst import kind as best_worst
-from core.store import demo
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.backups import back_up, before_migration, restore
 from core.store.blobs import put_blob
 from core.store.engine import open_apart
+from core.store.projects import demo
 from core.store.spool import put_made, put_upload
 from core.store.workspace import PARTS
 from core.tabular import workbook
-from core.voting_settings import VotingSettings
+from core.tabular.csv_writing import table_for_spreadsheets
+from core.voting import process
 from ui import start
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,20 +98,20 @@ def test_others_read_nothing_of_a_workspace_in_a_folder_of_all(tmp_path, monkeyp
     folder = tmp_path / "workspace"
     folder.mkdir(mode=0o755)
     monkeypatch.setattr(demo, "_put", lambda store: None)
-    monkeypatch.setattr(voting_process, "STARTS_WITHIN", 0)
+    monkeypatch.setattr(process, "STARTS_WITHIN", 0)
     monkeypatch.setattr(jobs.subprocess, "Popen", failing)
     monkeypatch.setattr(start.log, "handlers", [])
     with open_apart(folder) as store:
         demo.ensure_demo(store)
         make_project(store)
-        for begin in (lambda: jobs.start(store, "simulation", {}), lambda: voting_process.start_server(store)):
+        for begin in (lambda: jobs.start(store, "simulation", {}), lambda: process.start_server(store)):
             with pytest.raises((StoreError, OSError)):
                 begin()
         logs = readable(folder)
         start.keep_log(store)
         start.log.handlers[0].doRollover()
         start.log.handlers[0].close()
-        voting_process.announce(store, "127.0.0.1", 1)
+        process.announce(store, "127.0.0.1", 1)
         put_blob(store, b"votes")
         put_upload(store, b"upload")
         put_made(store, "job", b"made")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.ballots.selection import select_leading
 from core.errors import InputError
 from core.scores import fit_bradley_terry
 from core.scores.posterior import item_posteriors
-from core.selection import select_leading
 
 
 def ladder(n=30, rounds=6, seed=1, slips=()):

@@ -14,21 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError, StoreError
-from core.platforms.batch import write_batch
-from core.settlement import PAYMENTS, Review, check_review, payments, propose, write_payments, write_review
+from core.jobs.invariants import check_store
+from core.questions.batch import write_batch
 from core.store import schema as t
-from core.store.archive import duplicate_project
-from core.store.ballots import read_ballots, read_comparisons, unanswered
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.invariants import check_store
-from core.store.publications import read_publications
-from core.store.scores import read_ballot_scores
-from core.store.settlement import read_assignments, review_assignments
-from core.store.tallies import progress_of
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload
+from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.projects.archive import duplicate_project
+from core.store.scores.scores import read_ballot_scores
+from core.store.votes.publications import read_publications
+from core.store.votes.settlement import read_assignments, review_assignments
+from core.store.votes.tallies import progress_of
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload
 from core.tables import ASSIGNMENTS
 from core.views.log import details, what
+from core.votes.settlement import PAYMENTS, Review, check_review, payments, propose, write_payments, write_review
 
 BAD = Review("reject", "only half of it was answered")
 

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from core.chart_files import specification
-from core.settling_chart import places_by_ballot
+from core.charts.files import specification
+from core.charts.settling import places_by_ballot
 from core.store import Store
 from core.store import schema as t
-from core.store.closing import close_ballot
-from core.store.scores import read_ballot_scores, read_dataset
-from core.store.votes import accept_upload
-from core.views import settling
+from core.store.ballots.closing import close_ballot
+from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.votes.votes import accept_upload
+from core.views.scores import settling
 from tests.campaigns import PLAN, answer_batch, draw_batch, make_project
 
 

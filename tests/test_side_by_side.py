@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from core.dataset.side_by_side import FIGURES, compare_schemes
 from core.errors import InputError
 from core.metrics import weighted_spearman
-from core.schemes.side_by_side import FIGURES, compare_schemes
 
 
 def test_by_hand():

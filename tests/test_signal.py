@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 from campaigns import make_project, run_people
 
-from core import reliability, trust
 from core.commands.figures.trust import TrustLines
 from core.commands.publishing import publish
+from core.dataset.published import read_published
 from core.errors import UndefinedMetricError
-from core.foresight import Foresight, foresee
-from core.panel import Panel
 from core.plan import Plan
-from core.published import read_published
 from core.scores import BallotVotes
 from core.scores.fit import fit_votes
 from core.scores.signal import CHANCE_Z, by_chance, signal_z
 from core.simulation import simulate_campaign
 from core.store import open_store
-from core.store.projects import get_project
-from core.store.scores import read_dataset
-from core.voters import exponential
+from core.store.projects.projects import get_project
+from core.store.scores.scores import read_dataset
+from core.trust import reliability, report
+from core.trust.foresight import Foresight, foresee
+from core.voters.model import exponential
+from core.voters.panel import Panel
 
 
 def votes_of(n_items: int, protocol: str, seed: int, **panel: float) -> list[BallotVotes]:
@@ -79,10 +79,10 @@ def test_coin_tosses_have_no_ceiling_no_top_and_no_advice_to_stop(protocol):
     with pytest.raises(UndefinedMetricError, match="coin tosses"):
         reliability.ceiling(votes, protocol, fitted, rng=np.random.default_rng(1))
     lines = [
-        trust.certain_top(np.ones(20), 10, chance=chance),
-        trust.first_place(["a – b"], chance=chance),
-        trust.agreement(None, "", chance=chance),
-        trust.ceiling(None, chance, chance=chance),
+        report.certain_top(np.ones(20), 10, chance=chance),
+        report.first_place(["a – b"], chance=chance),
+        report.agreement(None, "", chance=chance),
+        report.ceiling(None, chance, chance=chance),
     ]
     assert [line.level for line in lines] == ["red"] * 4
     assert all("coin tosses" in line.reason and line.cure for line in lines)

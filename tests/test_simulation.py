@@ -23,7 +23,7 @@ from core.simulation import campaign as module
 from core.simulation import simulate_campaign
 from core.simulation.campaign import Crowd
 from core.simulation.conventions import PAPER, RELEASED
-from core.voters import Panel, Voters, draw_panel, exponential, opinions_asked, power_law
+from core.voters.model import Panel, Voters, draw_panel, exponential, opinions_asked, power_law
 
 PLAN = Plan(60, 4, 0.5, 10)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.drawing import regular_pairs
+from core.ballots.graphs import regular_pairs
 from core.simulation import drawing
 from core.simulation.drawing import quick_comparisons, quick_graph
 from core.simulation.released import deal, greedy_comparisons

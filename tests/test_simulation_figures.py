@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import charts
+from core.charts import charts
 from core.errors import InputError
-from core.panel import PAPER_PANEL
 from core.simulation.figures import FIGURE_2_PANEL, example_campaign, figure_2, figure_4
+from core.voters.panel import PAPER_PANEL
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from core import metrics
-from core.panel import Voters
 from core.plan import Plan
 from core.simulation import simulate_campaign
 from core.simulation.released import amplitude, decide, exponential, power_law, rankings
+from core.voters.panel import Voters
 
 PLAN = Plan(61, 5, 0.5, 10)
 

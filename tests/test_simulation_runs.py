@@ -14,7 +14,7 @@ from core.errors import InputError
 from core.plan import Plan
 from core.simulation import runs, simulate_campaign, simulate_campaigns
 from core.simulation.campaign import Campaign
-from core.voters import Panel, Voters, exponential
+from core.voters.model import Panel, Voters, exponential
 
 PLAN = Plan(40, 3, 0.5, 8)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.spellings import furthest, near_spellings
+from core.tokens.spellings import furthest, near_spellings
 
 
 def words_of(token: str, vocabulary, n: int = 5) -> list[tuple[str, str, int]]:

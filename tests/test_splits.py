@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from core.dataset.splits import split_by_tokens
 from core.errors import InputError
-from core.splits import split_by_tokens
 
 
 def area(name: str, tokens: list[str]) -> pd.DataFrame:

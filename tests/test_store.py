@@ -15,11 +15,11 @@ from core.errors import StaleError, StoreError
 from core.store import command as commands
 from core.store import engine, open_store
 from core.store import schema as t
-from core.store.areas import add_areas, change_area, read_areas
 from core.store.command import command
 from core.store.migrations import head, upgrade
-from core.store.projects import change_project, create_project, get_project, list_projects, read_log
-from core.tokens import AreaTokens
+from core.store.projects.projects import change_project, create_project, get_project, list_projects, read_log
+from core.store.tokens.areas import add_areas, change_area, read_areas
+from core.tokens.files import AreaTokens
 
 
 def test_the_newest_migration_is_the_one_the_engine_asks_for():

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
 # Modules of pages that ask for another language: what voters read is chosen, edited or opened there.
-ABOUT_VOTERS = {"offline_box", "schemes_collect_box", "voting_box", "voting_form", "wording_form"}
+ABOUT_VOTERS = {"offline_box", "collect_box", "voting_box", "voting_form", "wording_form"}
 FILES = sorted(CORE.rglob("*.py"))
 
 
@@ -114,7 +114,7 @@ def test_one_module_reads_catalogues_and_they_are_the_voters():
         for path in (ROOT / folder).rglob("*.py")
         if any(name.split(".")[0] in catalogues for name in imported_by(path, catalogues))
     }
-    assert asks == {"core/language.py"}
+    assert asks == {"core/i18n.py"}
     assert not [path for folder in ("core", "ui") for path in (ROOT / folder).rglob("spoken.py")]
     assert {path.name.count(".") for path in (CORE / "languages").glob("*.po")} == {1}  # it.po, and none of the app
 
@@ -123,8 +123,8 @@ def test_of_the_pages_only_what_is_about_voters_asks_for_a_language():
     asks = {
         path.stem
         for folder in ("ui", "pages")
-        for path in (ROOT / folder).glob("*.py")
-        if any(name.startswith("core.language") for name in imported_by(path, ["language"]))
+        for path in (ROOT / folder).rglob("*.py")
+        if any(name.startswith("core.i18n") for name in imported_by(path, ["i18n"]))
     }
     assert asks == ABOUT_VOTERS
 

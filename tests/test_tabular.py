@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from property_runs import examples
 from workbooks import workbook
 
-from core.archived import rebuild
-from core.dataset import read_dataset
+from core.commands.archived_results import rebuild
+from core.dataset.files import read_dataset
 from core.embeddings import EncodingError, load
 from core.errors import InputError
 from core.platforms import Mapping, open_results, read_results
@@ -31,7 +31,6 @@ from core.questions.order.orders import read_orders
 from core.questions.rating.columns import open_ratings, read_cells
 from core.questions.rating.files import read_ratings
 from core.questions.writing_files import read_form, read_texts
-from core.settlement import write_review
 from core.tabular import (
     column_numbers,
     decode_bytes,
@@ -46,6 +45,7 @@ from core.tabular import (
 )
 from core.tabular.table import as_texts, at_once
 from core.tabular.workbook import escaped, unescaped
+from core.votes.settlement import write_review
 
 # --- Families of readers: one line each. A family's rows hold one free text each; `read` gives these back. ---
 

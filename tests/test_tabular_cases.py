@@ -18,16 +18,16 @@ from click.testing import CliRunner
 from workbooks import workbook
 
 from core.__main__ import cli
+from core.commands.archived import import_archived
 from core.errors import InputError
 from core.store import Store, open_store
-from core.store.archived import import_archived
-from core.store.areas import add_areas, read_areas
-from core.store.ballots import read_comparisons
-from core.store.drawing import draw_next_ballot
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.votes import UploadPreview, preview_upload
-from core.tokens import AreaTokens, read_areas_file
+from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas, read_areas
+from core.store.votes.votes import UploadPreview, preview_upload
+from core.tokens.files import AreaTokens, read_areas_file
 
 CASES = Path(__file__).parent / "cases" / "second"
 AREAS = (("Tools", ("anvil", "barge", "candle", "dune")), ("Sea", ("ship", "fenêtre", "R&B", "1-2")))

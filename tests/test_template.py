@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import InputError
-from core.examples import Example, standard_examples
 from core.platforms import render_preview, template
-from core.platforms.batch import FIELDS, suffixes
+from core.questions.batch import FIELDS, suffixes
+from core.questions.examples import Example, standard_examples
 
 TOKENS = [
     "ship",

@@ -9,9 +9,9 @@ import pytest
 from jinja2 import nodes
 from markupsafe import Markup
 
-from core.language import language
-from core.platforms.text import encode
-from core.templating import environment
+from core.base.templating import environment
+from core.i18n import language
+from core.votes.text import encode
 
 ROOT = Path(__file__).resolve().parents[1]
 ODD = "<b>'$&\"</b> {{ 7 * 7 }}"
@@ -29,7 +29,7 @@ def test_values_are_escaped_once_wherever_they_are_printed(escape, written):
         "{% macro p(x) %}<p>{{ x }}</p>{% endmacro %}{{ p(odd) }}{{ [p(odd)]|join }}{{ mine }}"
         "{{ language.html('<i>{x}</i>', x=p(odd)) }}"
     )
-    page = environment("core.platforms", escape).from_string(source)
+    page = environment("core.questions", escape).from_string(source)
     shown = page.render(odd=ODD, mine=Markup("<hr>"), language=language("it"))
     assert shown == f"<p>{written}</p>" * 2 + "<hr>" + f"<i><p>{written}</p></i>"
 
@@ -40,7 +40,7 @@ def test_a_text_with_markup_escapes_what_is_put_into_it():
 
 def test_a_name_that_is_not_given_is_an_error():
     with pytest.raises(jinja2.UndefinedError, match="nothing"):
-        environment("core.platforms").from_string("{% if nothing %}{% endif %}").render()
+        environment("core.questions").from_string("{% if nothing %}{% endif %}").render()
 
 
 # What pages print as it is: files of ours, pages and boxes that other templates made, JSON that can't end its script.

@@ -16,23 +16,23 @@ from embedding_files import write
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.dataset import to_csv
+from core.charts.evaluation import rank_scatter
+from core.dataset.files import to_csv
 from core.embeddings import LookUp, load
 from core.errors import InputError
-from core.evaluation_charts import rank_scatter
 from core.platforms import read_results, template, write_batch, write_comparisons
-from core.platforms.template import render_preview
-from core.platforms.text import needs_references
-from core.store.areas import add_areas, read_areas
-from core.store.ballots import read_comparisons
-from core.store.drawing import draw_next_ballot
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.votes import accept_upload, preview_upload
+from core.questions.template import render_preview
+from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas, read_areas
+from core.store.votes.votes import accept_upload, preview_upload
 from core.tables import COMPARISONS, KNOWN
-from core.tokens import AreaTokens, clean_token, invisible_characters, read_areas_file
-from core.views import tokens as tokens_view
-from core.votes import classify
+from core.tokens.files import AreaTokens, clean_token, invisible_characters, read_areas_file
+from core.views.tokens import tokens as tokens_view
+from core.votes.classify import classify
+from core.votes.text import needs_references
 
 CASES = Path(__file__).parent / "fixtures" / "tokens"
 TEXTS = ["left_a", "left_b", "right_a", "right_b"]

@@ -14,11 +14,11 @@ from workbooks import workbook
 
 from core.__main__ import cli
 from core.errors import InputError
-from core.frequency_files import read_frequencies
-from core.store.areas import add_areas, read_areas
-from core.store.frequencies import frequencies_of, source_of, use_list
-from core.store.projects import create_project
-from core.tokens import AreaTokens, open_list, read_areas_file, read_pasted
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas, read_areas
+from core.store.tokens.frequencies import frequencies_of, source_of, use_list
+from core.tokens.files import AreaTokens, open_list, read_areas_file, read_pasted
+from core.tokens.frequency_files import read_frequencies
 
 SECOND = Path(__file__).parent / "cases" / "second"
 

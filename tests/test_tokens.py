@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.items import all_pairs, shared_pairs
-from core.tokens import AreaTokens, clean_token, invisible_characters, read_areas_file, read_pasted
+from core.tokens.files import AreaTokens, clean_token, invisible_characters, read_areas_file, read_pasted
+from core.tokens.items import all_pairs, shared_pairs
 
 
 def by_area(lists) -> dict[str, tuple[str, ...]]:

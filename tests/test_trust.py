@@ -8,9 +8,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core import reliability, trust
 from core.errors import DisconnectedError, InputError, UndefinedMetricError
-from core.foresight import Foresight, circles_of, expected_lost, foresee, is_level
 from core.metrics import weighted_spearman
 from core.plan import Plan
 from core.protocols import Held, protocol_of
@@ -20,7 +18,9 @@ from core.scores.posterior import item_posteriors
 from core.scores.reliability import Agreement
 from core.scores.simulated_votes import likely_scores, simulated_outcomes
 from core.simulation import simulate_campaign
-from core.voters import exponential
+from core.trust import reliability, report
+from core.trust.foresight import Foresight, circles_of, expected_lost, foresee, is_level
+from core.voters.model import exponential
 
 
 def scores_by(votes, protocol):
@@ -79,49 +79,49 @@ def test_a_majority_that_may_be_chance_makes_no_circle():
     ],
 )
 def test_votes_an_item(votes, planned, level):
-    line = trust.enough_votes(np.array(votes), np.array(planned))
+    line = report.enough_votes(np.array(votes), np.array(planned))
     assert line.level == level
     assert bool(line.cure) == (level != "green")
 
 
 def test_items_that_only_won_or_only_lost():
     votes = np.full(4, 10)
-    assert trust.won_and_lost(np.array([9.0, 5, 4, 1]), votes, np.arange(2)).level == "green"
-    line = trust.won_and_lost(np.array([10.0, 5, 4, 0]), votes, np.arange(2))
+    assert report.won_and_lost(np.array([9.0, 5, 4, 1]), votes, np.arange(2)).level == "green"
+    line = report.won_and_lost(np.array([10.0, 5, 4, 0]), votes, np.arange(2))
     assert (line.level, line.reason[:38]) == ("amber", "1 item never lost and 1 item never won")
-    assert trust.won_and_lost(np.array([10.0, 10, 4, 1]), votes, np.arange(2)).level == "red"
-    only_lost = trust.won_and_lost(np.array([9.0, 5, 4, 0]), votes, np.arange(2))
+    assert report.won_and_lost(np.array([10.0, 10, 4, 1]), votes, np.arange(2)).level == "red"
+    only_lost = report.won_and_lost(np.array([9.0, 5, 4, 0]), votes, np.arange(2))
     assert only_lost.level == "amber"
     assert "next ballot" in line.cure
     assert "next ballot" not in only_lost.cure  # which holds the upper items
-    assert trust.won_and_lost(np.array([9.5, 5, 4, 1]), votes, np.arange(2)).level == "green"  # a tie is half a loss
+    assert report.won_and_lost(np.array([9.5, 5, 4, 1]), votes, np.arange(2)).level == "green"  # a tie is half a loss
 
 
 def test_a_graph_in_parts_is_red():
-    assert trust.one_graph([5], 0).level == "green"
+    assert report.one_graph([5], 0).level == "green"
     for sizes, unvoted in (([3, 2], 0), ([5], 1), ([], 0)):
-        assert trust.one_graph(sizes, unvoted).level == "red"
+        assert report.one_graph(sizes, unvoted).level == "red"
 
 
 def test_the_top_by_how_much_of_it_is_certain():
     levels = [
-        trust.certain_top(np.array(probability), 4).level
+        report.certain_top(np.array(probability), 4).level
         for probability in ([0.99, 0.96, 0.95, 0.95, 0.15], [0.99, 0.97, 0.7, 0.7, 0.64], [0.99, 0.8, 0.8, 0.7, 0.71])
     ]
     assert levels == ["green", "amber", "red"]
 
 
 def test_first_place_alpha_halves_ceiling_and_the_cut():
-    assert trust.first_place(["a – b"]).level == "green"
-    tied = trust.first_place([f"item {n}" for n in range(5)])
+    assert report.first_place(["a – b"]).level == "green"
+    tied = report.first_place([f"item {n}" for n in range(5)])
     assert (tied.level, "and 2 more" in tied.reason) == ("amber", True)
-    assert trust.agreement(None, "Nobody answered twice.").reason == "Nobody answered twice."
-    assert [trust.halves(Agreement(np.array([v])), "").level for v in (0.8, 0.6, 0.59)] == ["green", "amber", "red"]
-    assert [trust.ceiling(Agreement(np.array([v])), "").level for v in (0.95, 0.8, 0.7)] == ["green", "amber", "red"]
-    assert trust.halves(None, "Too few.").level == trust.ceiling(None, "Too few.").level == "amber"
+    assert report.agreement(None, "Nobody answered twice.").reason == "Nobody answered twice."
+    assert [report.halves(Agreement(np.array([v])), "").level for v in (0.8, 0.6, 0.59)] == ["green", "amber", "red"]
+    assert [report.ceiling(Agreement(np.array([v])), "").level for v in (0.95, 0.8, 0.7)] == ["green", "amber", "red"]
+    assert report.halves(None, "Too few.").level == report.ceiling(None, "Too few.").level == "amber"
     settled = Foresight(4, 8, 3, 0.0, 0.0, 0.0, 0.2, False, 0, 5)
     levels = [
-        trust.cut_lost(dataclasses.replace(settled, lost=lost), "none came back").level for lost in (0.2, 0.7, 1.5)
+        report.cut_lost(dataclasses.replace(settled, lost=lost), "none came back").level for lost in (0.2, 0.7, 1.5)
     ]
     assert levels == ["green", "amber", "red"]
 
@@ -139,7 +139,7 @@ def test_a_cycle_is_never_settled(cases):
         assert found.level
         assert not found.settled
         assert found.circles == (3 if times >= 6 else 0)
-        line = trust.no_circles(found)
+        line = report.no_circles(found)
         assert line is not None
         assert line.level == "red"
         assert not foresee(votes, "paper", fitted, n_keep=3, appearances=2, rng=np.random.default_rng(1)).settled
@@ -149,7 +149,7 @@ def test_an_unconnected_graph_is_never_settled(cases):
     votes = [of_case(cases / "44-votes-disconnected.csv")]
     with pytest.raises(DisconnectedError):
         fit_votes(votes)  # so there is no foresight at all
-    assert trust.one_graph([2, 2], 0).level == "red"
+    assert report.one_graph([2, 2], 0).level == "red"
 
 
 def test_settled_needs_every_bound():
@@ -292,4 +292,4 @@ def test_scores_by_a_protocol_are_its_scores():
 
 
 def test_where_nobody_shared_a_comparison_no_voter_is_suspected():
-    assert "prefer a side" not in trust.agreement(None, "none was answered by two voters").cure
+    assert "prefer a side" not in report.agreement(None, "none was answered by two voters").cure

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from turkle_server import PASSWORD, Browser, Turkle, running
 
-from core.examples import standard_examples
 from core.platforms import read_results, template, write_batch
+from core.questions.examples import standard_examples
 from core.tables import KNOWN
-from core.votes import classify
+from core.votes.classify import classify
 
 pytest.importorskip("turkle", reason="needs the package turkle")
 

@@ -13,13 +13,12 @@ import sqlalchemy as sa
 from campaigns import make_project
 
 from core.errors import InputError, PlatformError
-from core.platforms.base import Outgoing
 from core.platforms.turkle_api import TurkleSite, check_whole, clean_address
 from core.store import schema as t
-from core.store.archive import duplicate_project, export_project, import_project
-from core.store.ballots import read_ballots, read_comparisons, unanswered
-from core.store.drawing import draw_next_ballot
-from core.store.publications import (
+from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.projects.archive import duplicate_project, export_project, import_project
+from core.store.votes.publications import (
     confirm_address,
     fetch_from_turkle,
     finished_there,
@@ -27,6 +26,7 @@ from core.store.publications import (
     read_publications,
 )
 from core.views.log import what
+from core.votes.platform import Outgoing
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 HEADER = '"HITId","AssignmentId","WorkerId","Input.task_id","Answer.choice","Turkle.Username"\n'

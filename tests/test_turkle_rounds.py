@@ -18,8 +18,8 @@ from core.questions import round_kind
 from core.questions.pages import task_page
 from core.questions.rating.scales import STSS
 from core.store import schema as t
-from core.store.comparisons import read_shown
-from core.store.drawing import draw_round
+from core.store.ballots.comparisons import read_shown
+from core.store.ballots.drawing import draw_round
 from tests.rounds_of_people import RATING, accept_answers, preview_answers, round_progress
 
 pytest.importorskip("turkle", reason="needs the package turkle")

@@ -17,13 +17,13 @@ from campaigns import PLAN
 from voting_server import make_voting
 
 from core.errors import RunoffError, StaleError
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.areas import add_areas, read_areas
-from core.store.plans import read_plan, save_plan
-from core.store.projects import change_project, create_project, get_project, read_log
-from core.store.tallies import ballot_votes
-from core.tokens import AreaTokens
-from core.voting_settings import VotingSettings
+from core.store.projects.plans import read_plan, save_plan
+from core.store.projects.projects import change_project, create_project, get_project, read_log
+from core.store.tokens.areas import add_areas, read_areas
+from core.store.votes.tallies import ballot_votes
+from core.tokens.files import AreaTokens
 from tests.browser.server import environment_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,7 +31,7 @@ OWNER = """
 import sys
 from core.errors import StaleError
 from core.store import open_store
-from core.store.projects import change_project, get_project
+from core.store.projects.projects import change_project, get_project
 store, name, project_id, n = open_store(), *sys.argv[1:3], int(sys.argv[3])
 stale = done = 0
 print("ready", flush=True)
@@ -48,7 +48,7 @@ print(stale)
 """
 VOTER = """
 import sys
-from core import voting
+from core.voting import api as voting
 voting.WAIT_SECONDS = 60.0  # here nobody asks again
 store = voting.open_voters_store()
 code, names = sys.argv[1], sys.argv[2:]

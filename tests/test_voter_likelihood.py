@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
 from core.errors import InputError
-from core.voter_likelihood import Pairs, log_likelihoods, win_probability
-from core.voters import Voters, decide, opinions
+from core.voters.likelihood import Pairs, log_likelihoods, win_probability
+from core.voters.model import Voters, decide, opinions
 
 NOTIONS = ("relatedness", "similarity")
 SIMILARITIES = st.floats(-1, 1)
@@ -112,7 +112,7 @@ def test_blocks_make_no_difference(monkeypatch):
     votes = rng.integers(2, size=50).astype(float), np.sort(rng.integers(3, size=50)), 3
     nodes = np.array([0.05, 0.3]), np.array([0.0, 0.3])
     whole = log_likelihoods(Pairs.of(one, other, "similarity"), *votes, *nodes)
-    monkeypatch.setattr("core.voter_likelihood.BLOCK", 14)
+    monkeypatch.setattr("core.voters.likelihood.BLOCK", 14)
     np.testing.assert_allclose(log_likelihoods(Pairs.of(one, other, "similarity"), *votes, *nodes), whole, rtol=1e-12)
 
 

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from property_runs import examples
 from scipy import stats
 
+from core.base.estimates import holm, share
 from core.errors import DisconnectedError, InputError
-from core.estimates import holm, share
-from core.leave_one_out import predict
-from core.pairwise_agreement import pairwise_agreement
-from core.panel import Panel
 from core.plan import Plan
 from core.scores.fit import fit_with_voters
 from core.scores.voter_effects import Data, Effects, Likelihood
 from core.simulation import simulate_campaign
-from core.voter_quality import NO_GOLD, NO_OVERLAP, NO_REPEAT, NO_SIDES, NO_TIMES, measure
-from core.voter_rules import RULES, propose
-from core.voters import exponential
+from core.trust.leave_one_out import predict
+from core.trust.pairwise_agreement import pairwise_agreement
+from core.trust.voter_quality import NO_GOLD, NO_OVERLAP, NO_REPEAT, NO_SIDES, NO_TIMES, measure
+from core.trust.voter_rules import RULES, propose
+from core.voters.model import exponential
+from core.voters.panel import Panel
 
 N_ITEMS = 60
 
@@ -154,7 +154,7 @@ def test_predictions_are_near_those_of_fits_without_each_voter(campaign):
 def test_the_step_without_an_inverse_is_off_by_little_of_what_is_uncertain(campaign, monkeypatch):
     counts = np.ones(len(campaign[0]), dtype=bool)
     exact = predict(*campaign, n_items=N_ITEMS, counts=counts)
-    monkeypatch.setattr("core.leave_one_out.MOST_DENSE", 10)
+    monkeypatch.setattr("core.trust.leave_one_out.MOST_DENSE", 10)
     by_steps = predict(*campaign, n_items=N_ITEMS, counts=counts)
     off = np.abs(by_steps.gap - exact.gap)
     moved = np.abs(exact.gap - (exact.fit.theta[campaign[0]] - exact.fit.theta[campaign[1]]))
@@ -169,8 +169,8 @@ def test_the_step_without_an_inverse_is_exact_where_no_way_leads_by_a_third_item
     outcome, voter = np.array([1.0, 1.0, 0.0, 1.0, 0.5, 1.0]), np.array([0, 1, 1, 3, 3, 2])
     counts = np.ones(6, dtype=bool)
     exact = predict(first, second, outcome, voter, n_items=5, counts=counts)
-    monkeypatch.setattr("core.leave_one_out.MOST_DENSE", 1)
-    monkeypatch.setattr("core.leave_one_out.NEAR_ENOUGH", 1e-12)
+    monkeypatch.setattr("core.trust.leave_one_out.MOST_DENSE", 1)
+    monkeypatch.setattr("core.trust.leave_one_out.NEAR_ENOUGH", 1e-12)
     by_steps = predict(first, second, outcome, voter, n_items=5, counts=counts)
     assert exact.gap[0] != exact.fit.theta[0] - exact.fit.theta[1]
     assert by_steps.gap[0] == pytest.approx(exact.gap[0], abs=1e-9)

@@ -11,24 +11,25 @@ from rounds_of_people import SMALL
 from test_round_voting import Visit, any_answer, opened
 from test_voting import BASIC, VISIT, Voter, expire, longer_pair, rows, start
 
-from core import voting
 from core.errors import InputError, StoreError
-from core.examples import Example
-from core.store import page_votes, voters_role
+from core.questions.examples import Example
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.archive import export_project, import_project
-from core.store.closing import close_ballot
-from core.store.drawing import discard_ballot, draw_next_ballot, draw_round
-from core.store.plans import save_plan
-from core.store.rankings import read_rankings, set_ranking
-from core.store.tending import tend
-from core.store.voter_ids import seal
-from core.store.voting import open_voting, renew_link
-from core.voting_settings import VotingSettings
+from core.store import voters_role
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round
+from core.store.projects.archive import export_project, import_project
+from core.store.projects.plans import save_plan
+from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.votes.voter_ids import seal
+from core.store.voting import votes
+from core.store.voting.tending import tend
+from core.store.voting.voting import open_voting, renew_link
+from core.voting import api
 from tests.rounds_of_people import RATING, SCHEMES, open_round_voting
 
 EXAMPLES = (Example(("ship", "harbour"), ("ship", "dentist"), "left"),) * 2
-PROLIFIC = voting.Who("prolific", "5f0c")
+PROLIFIC = api.Who("prolific", "5f0c")
 
 
 def discarded(store, project_id, settings=BASIC):
@@ -64,9 +65,9 @@ class TestCookies:
         place, form = alice.view.place, alice.view.form
         discarded(store, project_id)
         bob = Voter(store, code, "Bob", visit="B")  # has the row that Alice had, where ids are given out again
-        assert voting.look(store, code, alice.cookie, "A").kind == "entry"
+        assert api.look(store, code, alice.cookie, "A").kind == "entry"
         with pytest.raises(InputError, match="not known"):
-            voting.vote(store, code, alice.cookie, form, task=place.task, n=place.n, choice="left")
+            api.vote(store, code, alice.cookie, form, task=place.task, n=place.n, choice="left")
         assert rows(store, sa.select(t.judgement.c.id)) == []
         assert bob.vote("left").kind == "vote"
 
@@ -82,9 +83,9 @@ class TestCookies:
         voter = Voter(store, code, who=PROLIFIC)
         voter.vote("left")
         renewed = renew_link(store, project_id)
-        assert voting.look(store, renewed, voter.cookie, VISIT).kind == "entry"
+        assert api.look(store, renewed, voter.cookie, VISIT).kind == "entry"
         with pytest.raises(InputError, match="not known"):
-            voting.vote(store, renewed, voter.cookie, voter.view.form, task=1, n=2, choice="left")
+            api.vote(store, renewed, voter.cookie, voter.view.form, task=1, n=2, choice="left")
         again = Voter(store, renewed, who=PROLIFIC)
         assert again.view.place == voter.view.place
         assert len(voters(store)) == 1
@@ -99,7 +100,7 @@ class TestAfterAnUpdate:
         voter.vote("left")
         old = old_cookie(store, code, voter)
         for _ in range(2):
-            view = voting.look(store, code, old, VISIT)
+            view = api.look(store, code, old, VISIT)
             assert view.place == voter.view.place
         assert view.cookie.split(".")[0] == rows(store, sa.select(t.sitting.c.nonce))[0][0]
         voter.view = view
@@ -113,7 +114,7 @@ class TestAfterAnUpdate:
         close_ballot(store, project_id)
         draw_next_ballot(store, project_id)
         open_voting(store, project_id, BASIC)
-        assert voting.look(store, code, old, VISIT).kind == "vote"
+        assert api.look(store, code, old, VISIT).kind == "vote"
         assert voters(store) == ["Anna"]
 
     def test_not_to_a_row_that_was_given_out_again(self, store):
@@ -126,7 +127,7 @@ class TestAfterAnUpdate:
             conn.execute(sa.update(t.deal).values(state="released"))
             conn.execute(sa.delete(t.deal))
             conn.execute(sa.update(t.sitting).values(id=number))
-        assert voting.look(store, code, old, VISIT).kind == "entry"
+        assert api.look(store, code, old, VISIT).kind == "entry"
 
     def test_not_to_a_session_of_another_project(self, store):
         """An imported one has no nonce either, and may have got the row."""
@@ -140,7 +141,7 @@ class TestAfterAnUpdate:
             .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
         )
         ((number,),) = rows(store, theirs.where(t.ballot.c.project_id == copy))
-        assert voting.look(store, code, made_cookie(secret, number), VISIT).kind == "entry"
+        assert api.look(store, code, made_cookie(secret, number), VISIT).kind == "entry"
 
     def test_who_voted_in_a_project_that_was_exported_goes_on_in_the_copy(self, store):
         project_id, code = start(store)
@@ -148,9 +149,9 @@ class TestAfterAnUpdate:
         voter.vote("left")
         copy = import_project(store, export_project(store, project_id))
         there = open_voting(store, copy, BASIC)
-        again = voting.look(store, there, "", VISIT, PROLIFIC)
+        again = api.look(store, there, "", VISIT, PROLIFIC)
         assert (again.place.task, again.place.n) == (1, 2)
-        assert voting.look(store, there, again.cookie, VISIT).place == again.place
+        assert api.look(store, there, again.cookie, VISIT).place == again.place
 
     def test_answers_from_before_are_taken_back_from_the_last(self, store):
         _, code = start(store)
@@ -178,21 +179,21 @@ def test_the_last_answer_is_the_one_given_last_wherever_it_stands(store):
 class TestForms:
     def test_that_of_another_ballot_is_refused(self, store):
         project_id, code = start(store, replace(BASIC, task_size=50))
-        form = voting.look(store, code, "", "late").form
+        form = api.look(store, code, "", "late").form
         Voter(store, code).task(longer_pair)
         close_ballot(store, project_id)
         draw_next_ballot(store, project_id)
         open_voting(store, project_id, BASIC)
-        with pytest.raises(voting.Forged, match="isn't valid any more"):
-            voting.begin(store, code, "late", form, voting.Who(), name="Late")
+        with pytest.raises(api.Forged, match="isn't valid any more"):
+            api.begin(store, code, "late", form, api.Who(), name="Late")
         assert voters(store) == ["Anna"]
 
     def test_that_of_a_discarded_one_too_though_its_ids_come_again(self, store):
         project_id, code = start(store)
-        form = voting.look(store, code, "", "late").form
+        form = api.look(store, code, "", "late").form
         discarded(store, project_id)
-        with pytest.raises(voting.Forged):
-            voting.begin(store, code, "late", form, voting.Who(), name="Late")
+        with pytest.raises(api.Forged):
+            api.begin(store, code, "late", form, api.Who(), name="Late")
         assert voters(store) == []
 
     def test_that_of_a_step_belongs_to_its_ballot(self, store):
@@ -204,8 +205,8 @@ class TestForms:
             conn.execute(sa.update(t.voting).values(state="paused"))
         draw_round(store, project_id, SMALL[RATING])
         open_round_voting(store, project_id, 1)
-        with pytest.raises(voting.Forged):
-            voting.vote(store, code, voter.cookie, form, task=1, n=1, choice="left")
+        with pytest.raises(api.Forged):
+            api.vote(store, code, voter.cookie, form, task=1, n=1, choice="left")
 
 
 class TestNames:
@@ -277,7 +278,7 @@ def at_step(store, step):
     if step in ("more", "finish"):
         voter.task()
         form = voter.view.form
-        return lambda: getattr(voting, step)(store, code, voter.cookie, form)
+        return lambda: getattr(api, step)(store, code, voter.cookie, form)
     voter.vote("left")
     voter.vote("left")
     place, last = voter.view.place, voter.view.last
@@ -304,7 +305,7 @@ class TestTwice:
             visit.answer(any_answer(scheme, len(visit.shown())))
         task, n = visit.view.last
         form = visit.view.form
-        seen = [voting.undo(store, code, visit.cookie, form, task=task, n=n) for _ in range(2)]
+        seen = [api.undo(store, code, visit.cookie, form, task=task, n=n) for _ in range(2)]
         assert seen[0] == seen[1]
         assert seen[0].said == "Your last answer is taken back."
         statuses = rows(store, sa.select(t.judgement.c.status).order_by(t.judgement.c.id))
@@ -323,7 +324,7 @@ class TestTwice:
         _, code = start(store)
         voter = Voter(store, code)
         hours = iter(range(23, 0, -1))
-        monkeypatch.setattr(page_votes, "now", lambda: f"2026-01-05T{next(hours):02d}:00:00.000000+00:00")
+        monkeypatch.setattr(votes, "now", lambda: f"2026-01-05T{next(hours):02d}:00:00.000000+00:00")
         for _ in range(3):
             voter.vote("left")
         assert voter.view.last == (1, 3)
@@ -350,7 +351,7 @@ class TestHashing:
         with pytest.raises(StoreError, match="stored as they are"):
             open_voting(store, project_id, replace(BASIC, hash_ids=True))
         open_voting(store, project_id, replace(BASIC, minutes_per_task=5))
-        assert voting.look(store, code, "", "another browser", PROLIFIC).place == voter.view.place
+        assert api.look(store, code, "", "another browser", PROLIFIC).place == voter.view.place
 
     def test_in_the_next_ballot_and_in_rounds_too(self, store):
         hashed = replace(BASIC, task_size=50, hash_ids=True)
@@ -387,7 +388,7 @@ class TestHashing:
         with pytest.raises(StoreError, match="stored as hashes"):
             open_voting(store, copy, BASIC)
         there = open_voting(store, copy, replace(BASIC, hash_ids=True))
-        assert voting.look(store, there, "", VISIT, PROLIFIC).kind == "entry"
+        assert api.look(store, there, "", VISIT, PROLIFIC).kind == "entry"
 
 
 def test_the_voters_role_has_what_sessions_need():

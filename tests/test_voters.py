@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from core import voters as module
 from core.errors import InputError
-from core.voters import Panel, Voters, answer, decide, draw_panel, exponential, opinions, power_law
+from core.voters import model as module
+from core.voters.model import Panel, Voters, answer, decide, draw_panel, exponential, opinions, power_law
 
 
 def panel_of(*nonconformity, oversight=0.0):

@@ -20,20 +20,20 @@ from core.commands.figures.voter_preview import WithoutVoters
 from core.embeddings import import_embedding
 from core.evaluation import compare
 from core.store import schema as t
-from core.store.ballots import read_ballots
-from core.store.closing import close_ballot
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.simulated import simulate_votes
 from core.store.command import command
-from core.store.drawing import draw_next_ballot
-from core.store.exclusions import exclude_voters, readmit_voters
-from core.store.library import adopt_import, embeddings_of, link_embedding, open_library, record_import
-from core.store.plans import save_plan
-from core.store.rankings import read_rankings, set_ranking
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.store.voter_answers import voter_answers
-from core.store.votes import accept_upload
-from core.store.without_voters import chosen_otherwise, counted_without, dataset_without
-from core.views import voters
+from core.store.projects.library import adopt_import, embeddings_of, link_embedding, open_library, record_import
+from core.store.projects.plans import save_plan
+from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.scores.scores import read_dataset
+from core.store.scores.without_voters import chosen_otherwise, counted_without, dataset_without
+from core.store.votes.exclusions import exclude_voters, readmit_voters
+from core.store.votes.voter_answers import voter_answers
+from core.store.votes.votes import accept_upload
+from core.views.voters import voters
 
 
 def preview(store, project_id, area_id, voter_ids):
@@ -60,7 +60,7 @@ def test_answers_are_those_of_the_file(store):
 
 
 def test_checks_of_the_voting_page_are_seen(store):
-    from core.store.gold import add_gold
+    from core.store.votes.gold import add_gold
 
     settings = replace(BASIC, n_gold=1, n_repeats=1)
     project_id, code = start(store, settings)
@@ -218,7 +218,7 @@ def test_an_area_with_a_ranking_of_its_own_has_its_own_figures(store):
 
 
 def test_voters_of_a_pilot_are_seen_until_ballot_1_is_drawn(store):
-    from core.store.pilots import draw_pilot
+    from core.store.ballots.pilots import draw_pilot
 
     project_id = make_project(store, kind="trial", plan=TRIAL)
     draw_pilot(store, project_id, 20)

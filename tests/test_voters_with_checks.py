@@ -8,11 +8,12 @@ from checks_by_voter import checks_by_voter
 from test_ballot_checks import WITH, hold
 from test_exclusions import ids_of, state_of
 
-from core.store.audits import read_audit
-from core.store.ballots import read_ballots
-from core.store.exclusions import exclude_voters, readmit_voters
-from core.store.tallies import write_tallies
-from core.views import checks, voters
+from core.store.ballots.ballots import read_ballots
+from core.store.scores.audits import read_audit
+from core.store.votes.exclusions import exclude_voters, readmit_voters
+from core.store.votes.tallies import write_tallies
+from core.views.scores import checks
+from core.views.voters import voters
 
 
 def slips(shown):

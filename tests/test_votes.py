@@ -14,7 +14,7 @@ from property_runs import examples
 from core.errors import InputError
 from core.platforms import read_results
 from core.tables import ANSWERS, COMPARISONS, KNOWN
-from core.votes import KINDS, Preview, classify, text_key
+from core.votes.classify import KINDS, Preview, classify, text_key
 
 TEXTS = ["left_a", "left_b", "right_a", "right_b"]
 

@@ -13,28 +13,28 @@ from campaigns import PLAN, answer_batch, longer_pair, make_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core import voting
 from core.errors import InputError, StoreError
-from core.platforms.batch import write_batch
+from core.questions.batch import write_batch
+from core.questions.voting_settings import VotingSettings, check_voting, is_safe_url
 from core.store import open_store
 from core.store import schema as t
-from core.store.archive import archive_project, duplicate_project, export_project, restore_project
-from core.store.ballots import read_ballots, read_comparisons
-from core.store.checks import counted_votes
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import draw_next_ballot
+from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.simulated import simulate_votes
 from core.store.engine import _open
-from core.store.gold import add_gold, gold_of, propose_gold
-from core.store.page_tallies import write_dealt
-from core.store.page_votes import stop
-from core.store.projects import get_project
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.store.tallies import ballot_votes, progress_of, write_tallies
-from core.store.tending import tend
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload
-from core.store.voting import (
+from core.store.projects.archive import archive_project, duplicate_project, export_project, restore_project
+from core.store.projects.projects import get_project
+from core.store.scores.scores import read_dataset
+from core.store.votes.checks import counted_votes
+from core.store.votes.gold import add_gold, gold_of, propose_gold
+from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload
+from core.store.voting.tallies import write_dealt
+from core.store.voting.tending import tend
+from core.store.voting.votes import stop
+from core.store.voting.voting import (
     invite,
     open_voting,
     read_invitations,
@@ -44,7 +44,7 @@ from core.store.voting import (
     set_voting_state,
     withdraw_voter,
 )
-from core.voting_settings import VotingSettings, check_voting, is_safe_url
+from core.voting import api
 
 BASIC = VotingSettings(task_size=4, tasks_per_voter=3, examples=False)
 VISIT = "visit"
@@ -66,11 +66,11 @@ class Voter:
     """Somebody at the page: keeps the cookie and the last view."""
 
     def __init__(self, store, code, name="Anna", who=None, visit=VISIT):
-        self.store, self.code, self.who = store, code, who or voting.Who()
+        self.store, self.code, self.who = store, code, who or api.Who()
         self.cookie = ""
-        self.view = voting.look(store, code, "", visit, self.who)
+        self.view = api.look(store, code, "", visit, self.who)
         if self.view.kind == "entry":
-            self.view = voting.begin(store, code, visit, self.view.form, self.who, name=name)
+            self.view = api.begin(store, code, visit, self.view.form, self.who, name=name)
 
     @property
     def view(self):
@@ -81,18 +81,18 @@ class Voter:
         self._view, self.cookie = view, view.cookie or self.cookie
 
     def look(self):
-        self.view = voting.look(self.store, self.code, self.cookie, VISIT)
+        self.view = api.look(self.store, self.code, self.cookie, VISIT)
         return self.view
 
     def vote(self, choice="left", place=None, **more):
         place = place or self.view.place
-        self.view = voting.vote(
+        self.view = api.vote(
             self.store, self.code, self.cookie, self.view.form, task=place.task, n=place.n, choice=choice, **more
         )
         return self.view
 
     def do(self, step, **more):
-        self.view = getattr(voting, step)(self.store, self.code, self.cookie, self.view.form, **more)
+        self.view = getattr(api, step)(self.store, self.code, self.cookie, self.view.form, **more)
         return self.view
 
     def undo(self, last=None):
@@ -270,7 +270,7 @@ class TestDealing:
         _, code = start(store)
         voter = Voter(store, code)
         voter.vote("tie")
-        assert voting.look(store, code, voter.cookie, VISIT).place == voter.view.place
+        assert api.look(store, code, voter.cookie, VISIT).place == voter.view.place
 
     def test_the_quota_of_tasks_holds(self, store):
         _, code = start(store, replace(BASIC, tasks_per_voter=2))
@@ -293,7 +293,7 @@ class TestDealing:
         assert Voter(store, code, "D").view.kind == "full"
 
     def test_two_voters_at_the_same_moment_never_get_the_last_vote(self, store, monkeypatch):
-        monkeypatch.setattr(voting, "WAIT_SECONDS", 60.0)  # here nobody asks again
+        monkeypatch.setattr(api, "WAIT_SECONDS", 60.0)  # here nobody asks again
         project_id, code = start(store, replace(BASIC, task_size=7, tasks_per_voter=50))
 
         def work(name):
@@ -579,7 +579,7 @@ class TestChecksAndRepeats:
         pairs = propose_gold(store, project_id, n=5)
         dataset = read_dataset(store, project_id)
         with store.read() as conn:
-            from core.store.areas import items_of
+            from core.store.tokens.areas import items_of
 
             items = items_of(conn, project_id).set_index("item")
         score = {frozenset((row.token_a, row.token_b)): row.score for row in dataset.itertuples()}
@@ -601,12 +601,12 @@ class TestWho:
 
     def test_a_platforms_id_is_the_same_voter_again_and_can_be_hashed(self, store):
         _, code = start(store)
-        who = voting.who_of({"PROLIFIC_PID": "5f0c", "STUDY_ID": "s", "SESSION_ID": "x"})
+        who = api.who_of({"PROLIFIC_PID": "5f0c", "STUDY_ID": "s", "SESSION_ID": "x"})
         voter = Voter(store, code, who=who)
         voter.vote("left")
-        assert voting.look(store, code, "", "another browser", who).place.n == 2
+        assert api.look(store, code, "", "another browser", who).place.n == 2
         _, code = start(store, replace(BASIC, hash_ids=True))
-        Voter(store, code, who=voting.Who("prolific", "5f0d"))
+        Voter(store, code, who=api.Who("prolific", "5f0d"))
         names = [row[0] for row in rows(store, sa.select(t.voter.c.external_id).order_by(t.voter.c.id))]
         assert names[0] == "5f0c"
         assert names[1].startswith("h-")
@@ -615,28 +615,28 @@ class TestWho:
     @pytest.mark.parametrize(
         ("parameters", "who"),
         [
-            ({"workerId": "W", "assignmentId": "A"}, voting.Who("mturk", "W")),
-            ({"workerId": "W", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}, voting.Who(preview=True)),
-            ({"participantId": "P"}, voting.Who("connect", "P")),
-            ({"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, voting.Who()),
-            ({"PROLIFIC_PID": "x" * 101}, voting.Who()),
-            ({"i": "token"}, voting.Who(token="token")),
-            ({}, voting.Who()),
+            ({"workerId": "W", "assignmentId": "A"}, api.Who("mturk", "W")),
+            ({"workerId": "W", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}, api.Who(preview=True)),
+            ({"participantId": "P"}, api.Who("connect", "P")),
+            ({"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, api.Who()),
+            ({"PROLIFIC_PID": "x" * 101}, api.Who()),
+            ({"i": "token"}, api.Who(token="token")),
+            ({}, api.Who()),
         ],
     )
     def test_parameters(self, parameters, who):
-        assert voting.who_of(parameters) == who
+        assert api.who_of(parameters) == who
 
     def test_personal_links(self, store):
         project_id, code = start(store)
         assert invite(store, project_id, ["Ben", " Ben ", "", "Cora"]) == 2
         assert invite(store, project_id, ["Ben"]) == 0
         (_, token), _ = read_invitations(store, project_id)
-        voter = Voter(store, code, who=voting.Who(token=token))
+        voter = Voter(store, code, who=api.Who(token=token))
         voter.vote("left")
         assert rows(store, sa.select(t.voter.c.platform, t.voter.c.external_id)) == [("invited", "Ben")]
         with pytest.raises(InputError, match="isn't valid"):
-            voting.look(store, code, "", VISIT, voting.Who(token=token[::-1]))
+            api.look(store, code, "", VISIT, api.Who(token=token[::-1]))
         assert renew_link(store, project_id) != code
         assert voter.look().kind == "nothing"
         assert read_invitations(store, project_id) == []
@@ -647,20 +647,20 @@ class TestWho:
         project_id, code = start(store, replace(BASIC, identify=identify))
         invite(store, project_id, ["Ben"])
         ((_, token),) = read_invitations(store, project_id)
-        voter = Voter(store, code, who=voting.Who(token=token))
+        voter = Voter(store, code, who=api.Who(token=token))
         assert voter.vote("left").kind == "vote"
         assert voter.look().kind == "vote"  # by the cookie, as ever
-        for who, kind in ((voting.Who(), "uninvited"), (voting.Who("prolific", "made up"), by_id)):
-            view = voting.look(store, code, "", VISIT, who)
+        for who, kind in ((api.Who(), "uninvited"), (api.Who("prolific", "made up"), by_id)):
+            view = api.look(store, code, "", VISIT, who)
             assert view.kind == kind
             if kind == "uninvited":  # a form that somebody kept, or put together, opens no way either
-                form = voting.look(store, code, "", VISIT, voting.Who(preview=True)).form
-                assert voting.begin(store, code, VISIT, form, who, name="Eve").kind == "uninvited"
+                form = api.look(store, code, "", VISIT, api.Who(preview=True)).form
+                assert api.begin(store, code, VISIT, form, who, name="Eve").kind == "uninvited"
         assert rows(store, sa.select(t.voter.c.external_id)) == [("Ben",)]
 
     def test_who_was_stopped_stays_so_in_the_next_ballot_without_the_cookie(self, store):
         project_id, code = start(store, replace(BASIC, task_size=50))
-        who = voting.Who("prolific", "5f0c")
+        who = api.Who("prolific", "5f0c")
         voter = Voter(store, code, who=who)
         voter.task(longer_pair)
         with store.write() as conn:
@@ -673,9 +673,9 @@ class TestWho:
 
     def test_what_voters_tell_is_counted_and_leads_to_nobody(self, store):
         _, code = start(store, replace(BASIC, ask=("age", "native")))
-        view = voting.look(store, code, "", VISIT)
+        view = api.look(store, code, "", VISIT)
         told = {"age": "25 to 34", "native": "<script>", "gender": "woman"}
-        voting.begin(store, code, VISIT, view.form, voting.Who(), name="Anna", traits=told)
+        api.begin(store, code, VISIT, view.form, api.Who(), name="Anna", traits=told)
         assert rows(
             store, sa.select(t.voter_trait.c.trait, t.voter_trait.c.value, t.voter_trait.c.n).order_by("trait")
         ) == [
@@ -686,14 +686,14 @@ class TestWho:
 
     def test_forged_forms_and_cookies(self, store):
         _, code = start(store)
-        view = voting.look(store, code, "", VISIT)
-        with pytest.raises(voting.Forged):
-            voting.begin(store, code, "another visit", view.form, voting.Who(), name="Eve")
+        view = api.look(store, code, "", VISIT)
+        with pytest.raises(api.Forged):
+            api.begin(store, code, "another visit", view.form, api.Who(), name="Eve")
         voter = Voter(store, code)
         place = voter.view.place
         for form in ("", view.form, voter.view.form[:-1] + "x", "é"):
-            with pytest.raises(voting.Forged):
-                voting.vote(store, code, voter.cookie, form, task=place.task, n=place.n, choice="left")
+            with pytest.raises(api.Forged):
+                api.vote(store, code, voter.cookie, form, task=place.task, n=place.n, choice="left")
         nonce, _, mac = voter.cookie.partition(".")
         ((number,),) = rows(store, sa.select(t.sitting.c.id))
         for cookie in (
@@ -707,15 +707,15 @@ class TestWho:
             "x" * 5000,
         ):
             with pytest.raises(InputError):
-                voting.vote(store, code, cookie, voter.view.form, task=place.task, n=place.n, choice="left")
-        assert voting.look(store, "nowhere").kind == "nothing"
+                api.vote(store, code, cookie, voter.view.form, task=place.task, n=place.n, choice="left")
+        assert api.look(store, "nowhere").kind == "nothing"
         assert rows(store, sa.select(t.judgement.c.id)) == []
 
     def test_cookies_of_one_link_open_no_other(self, store):
         _, code = start(store)
         _, other = start(store)
         voter = Voter(store, code)
-        assert voting.look(store, other, voter.cookie, VISIT).kind == "entry"
+        assert api.look(store, other, voter.cookie, VISIT).kind == "entry"
 
 
 class TestStates:
@@ -758,7 +758,7 @@ class TestStates:
         Voter(store, code).task(longer_pair)
         close_ballot(store, project_id)
         reopen_ballot(store, project_id)
-        assert voting.look(store, code).kind == "next"
+        assert api.look(store, code).kind == "next"
 
     def two_ballots(self, store):
         plan = replace(PLAN, n_ballots=2, protocol="paper")
@@ -770,7 +770,7 @@ class TestStates:
         project_id, code = self.two_ballots(store)
 
         def kind():
-            return voting.look(store, code).kind
+            return api.look(store, code).kind
 
         assert kind() == "entry"
         close_ballot(store, project_id)
@@ -790,20 +790,20 @@ class TestStates:
         project_id, code = self.two_ballots(store)
         close_ballot(store, project_id)
         archive_project(store, project_id)
-        assert voting.look(store, code).kind == "closed"
+        assert api.look(store, code).kind == "closed"
         restore_project(store, project_id)
-        assert voting.look(store, code).kind == "next"
+        assert api.look(store, code).kind == "next"
         draw_next_ballot(store, project_id)  # its votes come without a voting page
         simulate_votes(store, project_id)
         close_ballot(store, project_id)
-        assert voting.look(store, code).kind == "closed"
+        assert api.look(store, code).kind == "closed"
 
     def test_a_copy_of_the_project_takes_no_link_with_it(self, store):
         project_id, code = start(store)
         Voter(store, code).task()
         copy = duplicate_project(store, project_id, "Copy")
         assert read_link(store, copy) is None
-        assert voting.look(store, code).project_id == project_id
+        assert api.look(store, code).project_id == project_id
         other = open_voting(store, copy, BASIC)
         assert other != code
         secret = rows(store, sa.select(t.voting_link.c.secret))[0][0]

@@ -16,7 +16,7 @@ from test_voting import BASIC, never_wait_for_the_disk, rows, start
 
 from bench.voters import hidden
 from core.store import schema as t
-from core.store.voting import withdraw_voters
+from core.store.voting.voting import withdraw_voters
 from voting import app as voting_app
 from voting.app import make_app
 from voting.limits import Limiter

@@ -14,26 +14,27 @@ import pytest
 import sqlalchemy as sa
 from test_voting import BASIC, Voter, ballot_id, longer_pair, start
 
-from core import job_sweep, jobs
 from core.errors import StoreError
-from core.store import closing, voting_rest
+from core.jobs import jobs, sweep
+from core.jobs.invariants import check_store
 from core.store import schema as t
-from core.store.closing import close_ballot
+from core.store.ballots import closing
+from core.store.ballots.closing import close_ballot
 from core.store.engine import now
-from core.store.invariants import check_store
-from core.store.tending import tend
-from core.store.voting import open_voting, read_voting, set_voting_state
-from core.store.voting_rest import RESTS, wake_voting
+from core.store.voting import rest
+from core.store.voting.rest import RESTS, wake_voting
+from core.store.voting.tending import tend
+from core.store.voting.voting import open_voting, read_voting, set_voting_state
 
 ROOT = Path(__file__).resolve().parents[1]
-HERE = voting_rest.socket.gethostname()
+HERE = rest.socket.gethostname()
 NOBODY = 2**22 + 1  # no process of Linux has so high an id
 
 # Closes the ballot, and stops to be killed where the scores would be computed.
 _CLOSE = """
 import sys, time
 from pathlib import Path
-from core.store import closing, open_store
+from core.store.ballots import closing; from core.store import open_store
 def never(*_, **__):
     print("closing", flush=True)
     time.sleep(600)
@@ -106,11 +107,11 @@ def test_a_process_that_was_killed_leaves_it_as_it_was_at_the_next_start(voted, 
     store, project_id, code = voted
     settings = page(store, project_id).settings
     assert page(store, project_id).is_resting
-    job_sweep.sweep(store)
+    sweep.sweep(store)
     assert page(store, project_id).is_resting  # the process lives
     closing_elsewhere.send_signal(signal.SIGKILL)
     closing_elsewhere.wait()
-    job_sweep.sweep(store)
+    sweep.sweep(store)
     found = page(store, project_id)
     assert (found.state, found.is_resting, found.settings) == ("open", False, settings)
     assert RESTS not in stored_settings(store)
@@ -180,7 +181,7 @@ LONG_AGO = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
 @pytest.mark.parametrize(
     ("note", "wakes"),
     [
-        ({"machine": HERE, "process": voting_rest._THIS_PROCESS}, False),
+        ({"machine": HERE, "process": rest._THIS_PROCESS}, False),
         ({"machine": HERE, "process": "an earlier one of this id"}, True),
         ({"machine": HERE, "pid": NOBODY}, True),
         ({"machine": HERE, "pid": os.getppid(), "seen_at": LONG_AGO}, False),  # it may have slept with its machine
@@ -201,7 +202,7 @@ def test_whether_a_process_is_gone(store, note, wakes):
 
 def test_a_closing_that_takes_long_gives_signs_of_life(voted, monkeypatch):
     store, project_id, _ = voted
-    monkeypatch.setattr(voting_rest, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(rest, "BEAT_SECONDS", 0.01)
     seen = set()
 
     def scores(*_args, **_kwargs):

@@ -25,13 +25,13 @@ from uvicorn.server import ServerState
 from voting_server import ROOT, VotingServer, make_voting, serving
 
 from bench.voters import Connection, HttpVoter, all_vote, hidden
-from core import voting_process
+from core.base.processes import refused
 from core.errors import StoreError
-from core.processes import refused
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.plans import Wording
-from core.store.voting import invite, open_voting, read_invitations
-from core.voting_settings import VotingSettings
+from core.store.projects.plans import Wording
+from core.store.voting.voting import invite, open_voting, read_invitations
+from core.voting import process
 from voting import app as voting_app
 from voting import pages
 from voting.app import make_app
@@ -158,7 +158,10 @@ def test_the_server_imports_nothing_of_the_library_but_its_own_door():
                 found |= {node.module} if node.module != "core" else {f"core.{alias.name}" for alias in node.names}
             elif isinstance(node, ast.Import):
                 found |= {alias.name for alias in node.names}
-    assert {name for name in found if name.split(".")[0] in ("core", "ui", "pages", "streamlit")} == {"core.voting"}
+    assert {name for name in found if name.split(".")[0] in ("core", "ui", "pages", "streamlit")} == {
+        "core.voting",
+        "core.voting.api",
+    }
     assert {name.split(".")[0] for name in found} <= {
         *sys.stdlib_module_names,
         "core",
@@ -681,20 +684,20 @@ class TestProcess:
     @pytest.mark.release
     def test_started_and_stopped_by_the_owner(self, store):
         port = VotingServer(store.folder).port
-        assert voting_process.running_server(store) is None
-        running = voting_process.start_server(store, port=port)
+        assert process.running_server(store) is None
+        running = process.start_server(store, port=port)
         try:
             assert running.is_local
-            assert voting_process.start_server(store, port=port) == running
-            assert voting_process.running_server(store) == running
+            assert process.start_server(store, port=port) == running
+            assert process.running_server(store) == running
             command = [sys.executable, "-m", "voting", "--port", str(port)]
             again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
             assert again.returncode == 1
             assert f"can't listen on 127.0.0.1, port {port}" in again.stderr
         finally:
-            voting_process.stop_servers(store)
-        assert voting_process.running_server(store) is None
-        voting_process.stop_servers(store)
+            process.stop_servers(store)
+        assert process.running_server(store) is None
+        process.stop_servers(store)
 
     @pytest.mark.release
     def test_where_the_usual_port_is_taken_the_next_is_used(self, store, monkeypatch):
@@ -703,13 +706,13 @@ class TestProcess:
             taken.listen()
             port = taken.getsockname()[1]
             assert refused("127.0.0.1", port) == "Address already in use"
-            monkeypatch.setattr(voting_process, "PORT", port)
-            running = voting_process.start_server(store)
+            monkeypatch.setattr(process, "PORT", port)
+            running = process.start_server(store)
             try:
                 assert running.port > port
                 assert str(running.port) in running.url
             finally:
-                voting_process.stop_servers(store)
+                process.stop_servers(store)
 
     @pytest.mark.release
     def test_all_servers_of_a_workspace_are_known_and_stopped(self, store):
@@ -718,20 +721,20 @@ class TestProcess:
             server.start()
         try:
             ports = sorted(server.port for server in servers)
-            assert [running.port for running in voting_process.running_servers(store)] == ports
-            voting_process.beat(store)  # of this process, which serves nothing
+            assert [running.port for running in process.running_servers(store)] == ports
+            process.beat(store)  # of this process, which serves nothing
             files = sorted(store.folder.glob("voting.json*"))
             assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
             reaped = [threading.Thread(target=server.process.wait) for server in servers]  # as `init` does
             for thread in reaped:
                 thread.start()
-            voting_process.stop_servers(store)
+            process.stop_servers(store)
             for thread in reaped:
                 thread.join()
         finally:
             for server in servers:
                 server.kill()
-        assert voting_process.running_servers(store) == []
+        assert process.running_servers(store) == []
         assert list(store.folder.glob("voting.json*")) == []
 
     @pytest.mark.skipif(sys.platform == "win32", reason="processes are taken to live there")
@@ -739,15 +742,15 @@ class TestProcess:
         old = {"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}
         for name, pid in (("voting.json", 999999999), ("voting.json.dead", 999999999), ("voting.json.lives", 1)):
             (store.folder / name).write_text(dumps(old | {"pid": pid}))
-        running = voting_process.announce(store, "127.0.0.1", 8600)
+        running = process.announce(store, "127.0.0.1", 8600)
         assert sorted(path.name for path in store.folder.glob("voting*")) == [
             f"voting.json.{running.key}", "voting.json.lives",
         ]  # fmt: skip
-        again = voting_process.announce(store, "127.0.0.1", 8601)  # a process is one server
-        assert again in voting_process.running_servers(store)
-        assert running not in voting_process.running_servers(store)
-        voting_process.leave(store)
-        assert [one.pid for one in voting_process.running_servers(store)] == [1]
+        again = process.announce(store, "127.0.0.1", 8601)  # a process is one server
+        assert again in process.running_servers(store)
+        assert running not in process.running_servers(store)
+        process.leave(store)
+        assert [one.pid for one in process.running_servers(store)] == [1]
 
     def test_one_of_another_user_is_told_and_the_others_are_ended(self, store, monkeypatch):
         told = []
@@ -760,27 +763,27 @@ class TestProcess:
         for pid in (1, 2):
             one = {"pid": pid, "host": "127.0.0.1", "port": pid, "key": "x"}
             (store.folder / f"voting.json.{pid}").write_text(dumps(one))
-        monkeypatch.setattr(voting_process, "is_alive", lambda pid: (pid, signal.SIGTERM) not in told)
-        monkeypatch.setattr(voting_process.os, "kill", kill)
+        monkeypatch.setattr(process, "is_alive", lambda pid: (pid, signal.SIGTERM) not in told)
+        monkeypatch.setattr(process.os, "kill", kill)
         with pytest.raises(StoreError, match="Another user started the voting page"):
-            voting_process.stop_servers(store)
+            process.stop_servers(store)
         assert told == [(2, signal.SIGTERM)]
-        assert [one.pid for one in voting_process.running_servers(store)] == [1]
+        assert [one.pid for one in process.running_servers(store)] == [1]
 
     def test_one_of_an_earlier_runoff_is_known_too(self, store):
         (store.folder / "voting.json").write_text(dumps({"pid": 1, "host": "::1", "port": 8600, "key": "x"}))
-        assert voting_process.running_server(store).port == 8600
+        assert process.running_server(store).port == 8600
 
     @pytest.mark.release
     def test_a_server_that_does_not_come_up_is_told_with_its_reason(self, store):
         with pytest.raises(StoreError, match=r"can.t listen on 203\.0\.113\.1"):
-            voting_process.start_server(store, host="203.0.113.1", port=8600)
+            process.start_server(store, host="203.0.113.1", port=8600)
 
     def test_a_dead_server_is_none(self, store):
         file = store.folder / "voting.json"
         for text in ("", "[]", "{}", '{"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}'):
             file.write_text(text)
-            assert voting_process.running_server(store) is None
+            assert process.running_server(store) is None
 
 
 def test_no_script_or_style_stands_in_a_page():

@@ -17,14 +17,16 @@ import sqlalchemy as sa
 from test_voting_rest import NOBODY, rest_for
 from voting_server import make_voting
 
-from core import voting, voting_store
 from core.errors import BusyError, StoreError
-from core.store import closing, tending
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.closing import close_ballot
-from core.store.voting import open_voting, set_voting_state
-from core.store.voting_rest import wake_voting
-from core.voting_settings import VotingSettings
+from core.store.ballots import closing
+from core.store.ballots.closing import close_ballot
+from core.store.voting import tending
+from core.store.voting.rest import wake_voting
+from core.store.voting.voting import open_voting, set_voting_state
+from core.voting import api
+from core.voting import store as voting_store
 from voting.app import make_app
 from voting.turns import Turns
 
@@ -109,7 +111,7 @@ class Page:
 
 @pytest.fixture
 def page(store, monkeypatch):
-    monkeypatch.setattr(voting, "WAIT_SECONDS", 0.02)
+    monkeypatch.setattr(api, "WAIT_SECONDS", 0.02)
     project_id, code = make_voting(store, SETTINGS, tokens=TOKENS, appearances=4)
     page = Page(store, project_id, code)
     with page.lock:
@@ -122,8 +124,8 @@ JSON = "application/json"
 class TestAnotherProgramHoldsTheDatabase:
     def test_looks_find_a_thread_however_many_wait_to_write(self, page, monkeypatch):
         """Of 40 threads for all, the votes took 40."""
-        monkeypatch.setattr(voting, "WAIT_SECONDS", 60.0)
-        page.app.state.server.turns = Turns(voting.n_lines(page.store), seconds=60)
+        monkeypatch.setattr(api, "WAIT_SECONDS", 60.0)
+        page.app.state.server.turns = Turns(api.n_lines(page.store), seconds=60)
         fields = page.begin()
         page.hold()
 
@@ -352,7 +354,7 @@ class TestABallotIsClosed:
 
 
 def test_what_is_no_step_of_a_voter_waits_for_no_writer(page, monkeypatch):
-    monkeypatch.setattr(voting, "WAIT_SECONDS", 0.02)
+    monkeypatch.setattr(api, "WAIT_SECONDS", 0.02)
     fields = page.begin()
     forged = "0" * 64
     stranger = {"runoff_voter": f"{forged[:32]}.{forged}"}
@@ -378,15 +380,15 @@ class TestJournal:
         page.store.engine.dispose()
         sa.event.listen(page.store.engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA wal_autocheckpoint=0"))
         page.begin()
-        view = voting.look(page.store, page.code, page.cookies["runoff_voter"])
+        view = api.look(page.store, page.code, page.cookies["runoff_voter"])
 
         def vote():
             given = (page.store, page.code, view.cookie, view.form)
             with page.store.read() as conn:
                 conn.execute(sa.select(t.project)).all()
-                voting.vote(*given, task=1, n=1, choice="left")
-                voting.undo(*given, task=1, n=1)
-                voting.tidy(page.store)
+                api.vote(*given, task=1, n=1, choice="left")
+                api.undo(*given, task=1, n=1)
+                api.tidy(page.store)
             return (page.store.folder / "runoff.sqlite-wal").stat().st_size
 
         return vote
@@ -396,7 +398,7 @@ class TestJournal:
         assert max(voted() for _ in range(12)) > 600_000  # `tidy` alone doesn't do it
         sizes = []
         for _ in range(12):
-            voting.shorten(page.store)
+            api.shorten(page.store)
             sizes.append(voted())
         assert max(sizes) < 600_000
 
@@ -406,7 +408,7 @@ class TestJournal:
         with page.store.read() as conn:
             conn.execute(sa.select(t.project)).all()
             size = voted()
-            voting.shorten(page.store)
+            api.shorten(page.store)
             assert voted() > size
         asyncio.run(page.app.state.server._tidy())
         assert (page.store.folder / "runoff.sqlite-wal").stat().st_size == 0

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import PlanError
-from core.examples import STANDARD, Example, check_examples, standard_examples
-from core.store.plans import Wording, check_settings, read_plan, save_plan
-from core.views.plan import given_away
+from core.questions.examples import STANDARD, Example, check_examples, standard_examples
+from core.store.projects.plans import Wording, check_settings, read_plan, save_plan
+from core.views.plan.plan import given_away
 
 EXAMPLE = Example(("ship", "boat"), ("ship", "salt"), "left", "Why not?")
 

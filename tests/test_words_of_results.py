@@ -8,17 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import charts, evaluation_charts, trust
-from core.agreement import Agreement
+from core.charts import charts, evaluation
 from core.commands.voters import ExcludeVoters, ReadmitVoters
 from core.evaluation.differences import Told
-from core.evaluation_needed import Needed, Tried
-from core.store.exclusions import Moved
-from core.views import evaluate_needed, evaluate_tokens
-from core.views.trust import headline
-from ui.tables import figures
+from core.evaluation.needed import Needed, Tried
+from core.store.votes.exclusions import Moved
+from core.trust import report
+from core.trust.agreement import Agreement
+from core.views.evaluate import needed as evaluate_needed
+from core.views.evaluate import tokens
+from core.views.scores.trust import headline
+from ui.shared.tables import figures
 
-LINE = {level: trust.Line("x", level, "") for level in (trust.GREEN, trust.AMBER, trust.RED)}
+LINE = {level: report.Line("x", level, "") for level in (report.GREEN, report.AMBER, report.RED)}
 
 
 def told(first: str, second: str, lower: float, upper: float) -> Told:
@@ -40,7 +42,7 @@ def told(first: str, second: str, lower: float, upper: float) -> Told:
     ],
 )
 def test_how_many_points_are_bad(levels: str, said: str) -> None:
-    lines = [LINE[{"g": trust.GREEN, "a": trust.AMBER, "r": trust.RED}[level]] for level in levels]
+    lines = [LINE[{"g": report.GREEN, "a": report.AMBER, "r": report.RED}[level]] for level in levels]
     assert headline(lines) == said
 
 
@@ -54,15 +56,15 @@ def test_how_many_points_are_bad(levels: str, said: str) -> None:
 )
 def test_items_at_an_end(lost: int, won: int, reason: str) -> None:
     points = np.array([10.0] * lost + [0.0] * won + [5.0, 4.0])
-    line = trust.won_and_lost(points, np.full(len(points), 10), np.array([], dtype=int))
+    line = report.won_and_lost(points, np.full(len(points), 10), np.array([], dtype=int))
     assert (line.name, line.reason) == ("Won and lost", reason)
 
 
 def test_agreement_is_said_with_its_interval_or_why_there_is_none() -> None:
     alpha = Agreement(0.5, -0.25, 0.75, 0.9, 10, 12, 30, 5)
-    assert trust.agreement(alpha, "").reason == f"Krippendorff's α = 0.50, {alpha.interval()}; 0 is chance."
+    assert report.agreement(alpha, "").reason == f"Krippendorff's α = 0.50, {alpha.interval()}; 0 is chance."
     none = Agreement(0.5, math.nan, math.nan, 0.9, 1, 1, 2, 2)
-    assert trust.agreement(none, "").reason == f"Krippendorff's α = 0.50, {none.interval()}; 0 is chance."
+    assert report.agreement(none, "").reason == f"Krippendorff's α = 0.50, {none.interval()}; 0 is chance."
 
 
 @pytest.mark.parametrize("unit", ["votes", "tokens"])
@@ -80,12 +82,10 @@ def test_what_is_needed_is_said_as_its_own_words_have_it(unit: str) -> None:
 def test_who_is_told_apart() -> None:
     near, far = told("a", "b", -0.1, 0.2), told("a", "c", 0.1, 0.3)
     by = {"votes": (near, far), "tokens": (far,)}
-    assert evaluate_tokens.said(["a", "b", "c"], by) == (
+    assert tokens.said(["a", "b", "c"], by) == (
         "not told apart from b with other voters; told apart from the other with other words"
     )
-    assert evaluate_tokens.unclear((near, far), "votes") == (
-        "These votes can't tell apart a and b: the difference may be none."
-    )
+    assert tokens.unclear((near, far), "votes") == ("These votes can't tell apart a and b: the difference may be none.")
 
 
 def test_figures_of_a_table_have_as_many_digits_as_they_bear() -> None:
@@ -111,7 +111,7 @@ def test_both_intervals_are_drawn() -> None:
     ends = {"corrected": 0.25, "lower": 0.22, "upper": 0.3}
     ends |= {"token corrected": 0.19, "token lower": 0.0, "token upper": 0.4}
     table = pd.DataFrame([{"embedding": "a", "estimate": 0.2, **ends}])
-    spec = evaluation_charts.figures_by_model(table, "ρ_w", None, pd.DataFrame()).to_dict()
+    spec = evaluation.figures_by_model(table, "ρ_w", None, pd.DataFrame()).to_dict()
     domains = [layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"] if "color" in layer["encoding"]]
     assert domains == [["other voters", "other words"]] * 4
 
@@ -130,7 +130,7 @@ def test_the_band_and_the_dashed_lines_are_labelled() -> None:
         ]
     )
     top = pd.DataFrame({"model": ["half", "a perfect model"], "ρ_w": [0.7, 0.9]})
-    spec = evaluation_charts.figures_by_model(table, "ρ_w", (-0.6, -0.2), top).to_dict()
+    spec = evaluation.figures_by_model(table, "ρ_w", (-0.6, -0.2), top).to_dict()
     texts = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text"]
     rows = [spec["datasets"][layer["data"]["name"]][0] for layer in texts]
     assert [(row["label"], row["at"]) for row in rows] == [
@@ -143,7 +143,7 @@ def test_each_interval_has_its_own_estimate_on_it() -> None:
     ends = {"corrected": 0.25, "lower": 0.22, "upper": 0.3}
     ends |= {"token corrected": 0.19, "token lower": 0.0, "token upper": 0.4}
     table = pd.DataFrame([{"embedding": "a", "estimate": 0.2, **ends}])
-    spec = evaluation_charts.figures_by_model(table, "ρ_w", None, pd.DataFrame()).to_dict()
+    spec = evaluation.figures_by_model(table, "ρ_w", None, pd.DataFrame()).to_dict()
     on: dict[str, set[int]] = {}
     for layer in spec["layer"]:
         (row,) = spec["datasets"][layer["data"]["name"]]

@@ -12,7 +12,8 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from core.errors import RunoffError  # noqa: E402
-from ui import choosers, drawn_page, frame, jobs, style, tour  # noqa: E402
+from ui.help import tour  # noqa: E402
+from ui.shared import choosers, drawn_page, frame, jobs, style  # noqa: E402
 
 st.set_page_config(page_title="Runoff", page_icon=str(ROOT / "ui" / "icon.svg"), layout="wide")
 page = frame.navigation()

@@ -14,12 +14,12 @@ import click
 import sqlalchemy as sa
 import streamlit as st
 
-from core import job_sweep
-from core.durable import private
+from core.base.durable import private
 from core.errors import RunoffError
+from core.jobs import sweep
 from core.store import Store, open_store
-from core.store.demo import ensure_demo
-from ui.frame import show_error
+from core.store.projects.demo import ensure_demo
+from ui.shared.frame import show_error
 
 log = logging.getLogger("runoff")
 
@@ -32,7 +32,7 @@ def prepare() -> None:
     try:
         store = open_store()
         keep_log(store)
-        job_sweep.sweep(store)
+        sweep.sweep(store)
         ensure_demo(store)
     except (RunoffError, OSError, sa.exc.SQLAlchemyError) as error:
         log.error("The start is not complete.", exc_info=error)
@@ -58,12 +58,12 @@ def _warm_up() -> None:
     """Import now what the first click would otherwise wait for."""
     import altair  # noqa: F401
 
-    import core.charts
+    import core.charts.charts
     import core.evaluation
-    import core.views.collect
-    import core.views.embedding
-    import core.views.evaluate
-    import core.views.scores  # noqa: F401
+    import core.views.collect.collect
+    import core.views.evaluate.embedding
+    import core.views.evaluate.evaluate
+    import core.views.scores.scores  # noqa: F401
 
 
 def silence_server() -> None:

@@ -1,1 +1,2 @@
-"""The voters' page: a small web server apart from the owner's app. It uses nothing of the library but `core.voting`."""
+"""The voters' page: a small web server apart from the owner's app. It uses nothing of the library but
+`core.voting.api`."""

@@ -1,4 +1,4 @@
-"""The voters' server: a few addresses under one link, each a function of `core.voting` and a page."""
+"""The voters' server: a few addresses under one link, each a function of `core.voting.api` and a page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .safety import VOTER, SafeHeaders, form_fields, voters_cookie
 from .steps import NOT_SAVED_QUERY, STEPS, UNSAVED, answer
 from .turns import Turns
 
-log = logging.getLogger("runoff.voting")
+log = logging.getLogger("runoff.voting.api")
 VISIT = "runoff_visit"
 MONTH = 30 * 24 * 3600
 TEND_SECONDS, TIDY_SECONDS = 5.0, 1.0

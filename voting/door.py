@@ -1,12 +1,13 @@
-"""The one door to the library: `core.voting`; once installed, when this package is `runoff.page`, `runoff.voting`."""
+"""The one door to the library: `core.voting.api`; once installed, when this package is `runoff.page`,
+`runoff.voting.api`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__ == "voting":
-    from core import voting
-    from core.voting import (
+    from core.voting import api as voting
+    from core.voting.api import (
         ADDRESS_KEPT,
         TRAITS,
         Language,
@@ -18,8 +19,18 @@ if TYPE_CHECKING or __package__ == "voting":
         translatable,
     )
 else:
-    from .. import voting
-    from ..voting import ADDRESS_KEPT, TRAITS, Language, View, environment, explained, language, task_html, translatable
+    from ..voting import api as voting
+    from ..voting.api import (
+        ADDRESS_KEPT,
+        TRAITS,
+        Language,
+        View,
+        environment,
+        explained,
+        language,
+        task_html,
+        translatable,
+    )
 
 __all__ = [
     "ADDRESS_KEPT", "TRAITS", "Language", "View", "environment", "explained", "language", "task_html",

@@ -13,7 +13,7 @@ from . import pages
 from .door import Language, voting
 from .safety import TooMuch
 
-log = logging.getLogger("runoff.voting")
+log = logging.getLogger("runoff.voting.api")
 STATUS = {"nothing": 404, "busy": 429, "fault": 500}
 RETRY_SECONDS = 3
 

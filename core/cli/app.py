@@ -10,9 +10,9 @@ from typing import NoReturn
 
 import click
 
+from ..base.processes import free_port, refused
 from ..errors import RunoffError
 from ..installed import HOME, VOTING
-from ..processes import free_port, refused
 
 PORT = 8501
 HOST = "127.0.0.1"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..base.file_names import shown_name
 from ..errors import InputError
-from ..file_names import shown_name
 from .shared import text_table, with_json, write_json
 
 if TYPE_CHECKING:
-    from ..platforms.meanings import Question
+    from ..votes.meanings import Question
 
 
 @click.command("import-archived")
@@ -53,14 +53,14 @@ def archived_command(
     """Make a project of archived result FILEs: tokens and comparisons rebuilt from the words shown, votes, scores."""
     from dataclasses import replace
 
-    from ..archived import archive_mapping
+    from ..commands.archived import import_archived
+    from ..commands.archived_results import archive_mapping
     from ..platforms import open_results
     from ..platforms.mapping import ROLES
-    from ..platforms.meanings import OpenQuestionsError, Said
     from ..store import open_store
-    from ..store.archived import import_archived
-    from ..store.projects import get_project
+    from ..store.projects.projects import get_project
     from ..tabular import in_utf8
+    from ..votes.meanings import OpenQuestionsError, Said
 
     read = [(name, in_utf8(data, name, encoding)) for name, data in map(_read, files)]
     said: dict[str, Any] = _pairs(columns, "--column", set(ROLES))
@@ -102,7 +102,7 @@ def archived_command(
 
 def _say_it_with(questions: Sequence[Question]) -> str:
     """How to answer questions on the command line."""
-    from ..platforms.meanings import MEANT
+    from ..votes.meanings import MEANT
 
     examples = {
         "choice": ("--choice", ("left", "right")),

@@ -12,7 +12,7 @@ from ..errors import StoreError
 from .shared import with_json, write_json
 
 if TYPE_CHECKING:
-    from ..store.invariants import Checked, Fault
+    from ..jobs.invariants import Checked, Fault
 
 SHOWN = 5
 
@@ -22,8 +22,8 @@ SHOWN = 5
 @with_json
 def check_command(workspace: Path | None, as_json: bool) -> None:
     """Look whether a workspace is whole: votes, tallies, scores, files, jobs. Exits with 1 where it isn't."""
+    from ..jobs.invariants import check_store
     from ..store import default_workspace, open_store
-    from ..store.invariants import check_store
 
     folder = default_workspace() if workspace is None else workspace.expanduser().resolve()
     if not any((folder / name).is_file() for name in ("runoff.sqlite", "database.json")):

@@ -14,8 +14,8 @@ from .shared import read_file, text_table, with_encoding, with_json, write_json
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..dataset_diff import DatasetDiff
-    from ..store.recompute import Replayed
+    from ..commands.recompute import Replayed
+    from ..dataset.diff import DatasetDiff
 
 
 @click.command("replay")
@@ -52,19 +52,19 @@ def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:
 
     A project's file is taken into a workspace of its own, which goes afterwards.
     """
-    from ..published import is_published, read_published
-    from ..store.recompute import replay_record
-    from ..store.record_files import record_from
+    from ..commands.recompute import replay_record
+    from ..dataset.published import is_published, read_published
+    from ..store.projects.record_files import record_from
 
     if is_published(data):
         published = read_published(data)
         found = replay_record(record_from(published.files), published.dataset(), made_by=published.runoff)
         return found, published.runoff, "published dataset"
-    from ..store.archive import import_project
     from ..store.engine import open_apart
-    from ..store.project_zip import read_zip
-    from ..store.records import record_of
-    from ..store.scores import dataset_of
+    from ..store.projects.archive import import_project
+    from ..store.projects.project_zip import read_zip
+    from ..store.projects.records import record_of
+    from ..store.scores.scores import dataset_of
 
     maker = read_zip(data).runoff
     with tempfile.TemporaryDirectory() as folder, open_apart(Path(folder)) as store:
@@ -91,7 +91,7 @@ def _replayed_json(found: Replayed) -> dict[str, Any]:
 
 
 def _replayed_text(found: Replayed, maker: str, kind: str, passed: bool, tolerance: float) -> str:
-    from ..store.recompute import LAST_BITS
+    from ..commands.recompute import LAST_BITS
 
     rows = ((name, f"{n:,}") for name, n in found.compared.items())
     head = (
@@ -122,8 +122,8 @@ def diff_command(before: str, after: str, top: int, encoding: str | None, as_jso
 
     Each is a published zip, a CSV, TSV, Excel or Parquet file. The exit code is 0 whether they differ or not.
     """
-    from ..dataset import read_dataset
-    from ..dataset_diff import diff
+    from ..dataset.diff import diff
+    from ..dataset.files import read_dataset
 
     tables = [read_dataset(path, encoding=encoding) for path in (before, after)]
     found = diff(*tables)

@@ -114,7 +114,7 @@ def evaluate_command(
     as_json: bool,
 ) -> None:
     """Rank word embeddings (MODEL, any known format) by a DATASET file."""
-    from ..dataset import read_dataset
+    from ..dataset.files import read_dataset
     from ..embeddings import LookUp, as_mode, load
     from ..encoders import open_encoder
     from ..evaluation import compare, encoded, tokens_of, words_of
@@ -161,12 +161,12 @@ def _shares(dataset: str, comparison: Comparison, seed: int) -> tuple[Shares, st
     """The models' shares from chance to the best that a published dataset's votes allow, and why there are none."""
     from zipfile import is_zipfile
 
+    from ..commands.recompute import closed_votes_of
+    from ..dataset.published import is_published, read_published
     from ..errors import RunoffError
     from ..evaluation.chance import NO_CEILING, shares_of
-    from ..published import is_published, read_published
-    from ..reliability import ceilings
-    from ..store.recompute import closed_votes_of
-    from ..store.record_files import record_from
+    from ..store.projects.record_files import record_from
+    from ..trust.reliability import ceilings
     from .shared import read_file
 
     found: dict[str, float] = {}

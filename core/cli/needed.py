@@ -9,7 +9,7 @@ from ..errors import InputError, RunoffError
 
 if TYPE_CHECKING:
     from ..evaluation import Comparison
-    from ..panel import Panel
+    from ..voters.panel import Panel
 
 _VOTES_AN_ITEM = 20
 _MOST_TIMES = 16
@@ -24,7 +24,7 @@ def simulated(
     """
     import numpy as np
 
-    from ..evaluation_needed import Voting, tokens_needed, votes_needed
+    from ..evaluation.needed import Voting, tokens_needed, votes_needed
 
     if len(comparison.evaluations) < 2:
         raise InputError("--needed compares two models; name a second one.")
@@ -72,7 +72,7 @@ def panel_of(text: str | None) -> Panel:
     >>> panel_of(".1:.3,0:.1").nonconformity
     (0.1, 0.3)
     """
-    from ..panel import PAPER_PANEL, Panel
+    from ..voters.panel import PAPER_PANEL, Panel
 
     if text is None:
         return PAPER_PANEL

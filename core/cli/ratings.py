@@ -12,15 +12,15 @@ import click
 from .shared import read_file, text_table, with_encoding, with_json, write_json
 
 if TYPE_CHECKING:
-    from ..agreement import Agreement
-    from ..evaluation.rating_conditions import Anova, Comparison
-    from ..evaluation.rating_report import RatingReport
+    from ..evaluation.ratings.conditions import Anova, Comparison
+    from ..evaluation.ratings.report import RatingReport
     from ..questions.order.files import GroupFile
     from ..questions.order.groups import GroupScores
     from ..questions.rating.cross_level import Standing
     from ..questions.rating.gold_pairs import Qualified
     from ..questions.rating.sets import RatingSet
     from ..questions.rating.statistics import Deviation
+    from ..trust.agreement import Agreement
 
 
 @click.command("ratings")
@@ -50,7 +50,7 @@ def ratings_command(
 
     FILE is long, has a column a person, or means: noise, leave-one-out, α, adjudication.
     """
-    from ..evaluation.rating_report import report
+    from ..evaluation.ratings.report import report
     from ..questions.rating.expert_files import crowd_minus_experts, qualify_people
     from ..questions.rating.files import read_ratings
     from ..questions.rating.scales import SCALES
@@ -84,8 +84,8 @@ QUALIFIED = ("voter", "n_within", "n", "n_missing", "passed")
 
 def _standings(found: RatingReport, models: tuple[str, ...], held_out: tuple[str, ...]) -> list[Standing]:
     from ..embeddings import load
-    from ..evaluation.rating_report import stand
-    from ..evaluation.text_vectors import text_similarities, words_of
+    from ..evaluation.ratings.report import stand
+    from ..evaluation.ratings.text_vectors import text_similarities, words_of
 
     first, second = found.ratings.first, found.ratings.second
     tokens = sorted(words_of([*first, *second]))

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..base.file_names import shown_name
 from ..errors import InputError
-from ..file_names import shown_name
 from .shared import cell, text_table, with_json, write_json
 from .voters import area_named, project_named
 
 if TYPE_CHECKING:
     from ..questions import RoundSettings
     from ..store import Store
-    from ..store.ballots import Ballot
+    from ..store.ballots.ballots import Ballot
 
 Command = Callable[..., Any]
 
@@ -47,7 +47,7 @@ def _opened(project: str, area: str | None) -> tuple[Store, str, int | None]:
 
 
 def _found(store: Store, project_id: str, number: int, area_id: int | None) -> Ballot:
-    from ..store.ballots import round_of
+    from ..store.ballots.ballots import round_of
 
     with store.read() as conn:
         return round_of(conn, project_id, number, area_id)
@@ -59,7 +59,7 @@ def _found(store: Store, project_id: str, number: int, area_id: int | None) -> B
 @with_json
 def list_command(project: str, area: str | None, as_json: bool) -> None:
     """The rounds of a PROJECT with their progress."""
-    from ..views.rounds import load
+    from ..views.schemes.rounds import load
 
     store, project_id, area_id = _opened(project, area)
     rounds = load(store, project_id, area_id)
@@ -92,7 +92,7 @@ def draw_command(
     area: str | None, as_json: bool, **sizes: float | None,
 ) -> None:  # fmt: skip
     """Draw a round of a PROJECT (its id or name)."""
-    from ..store.drawing import draw_round
+    from ..store.ballots.drawing import draw_round
 
     store, project_id, area_id = _opened(project, area)
     settings = _settings(
@@ -139,8 +139,8 @@ def batch_command(
 ) -> None:  # fmt: skip
     """Write the batch of round NUMBER of a PROJECT to FILE, one row a task."""
     from ..platforms.questions import write_questions, write_round
-    from ..store.ballots import short_questions
-    from ..store.comparisons import read_shown
+    from ..store.ballots.ballots import short_questions
+    from ..store.ballots.comparisons import read_shown
 
     store, project_id, area_id = _opened(project, area)
     found = _found(store, project_id, number, area_id)
@@ -171,7 +171,7 @@ def _write(target: Path, data: bytes) -> None:
 @with_json
 def upload_command(project: str, number: int, source: Path, area: str | None, accept: bool, as_json: bool) -> None:
     """Look at a result FILE for round NUMBER of a PROJECT, or take its answers."""
-    from ..store.votes import accept_upload, preview_upload
+    from ..store.votes.votes import accept_upload, preview_upload
 
     store, project_id, area_id = _opened(project, area)
     found = _found(store, project_id, number, area_id)
@@ -196,7 +196,7 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
 @with_json
 def simulate_round_command(project: str, number: int, area: str | None, as_json: bool) -> None:
     """Let simulated voters answer what round NUMBER still lacks; in demo and trial projects only."""
-    from ..store.simulated import simulate_votes
+    from ..store.ballots.simulated import simulate_votes
 
     store, project_id, area_id = _opened(project, area)
     found = _found(store, project_id, number, area_id)
@@ -212,8 +212,8 @@ def simulate_round_command(project: str, number: int, area: str | None, as_json:
 @with_json
 def close_command(project: str, number: int, area: str | None, as_json: bool) -> None:
     """Close round NUMBER of a PROJECT: its scores are computed and kept."""
-    from ..store.closing import close_ballot
-    from ..views.rounds import load
+    from ..store.ballots.closing import close_ballot
+    from ..views.schemes.rounds import load
 
     store, project_id, area_id = _opened(project, area)
     close_ballot(store, project_id, area_id=area_id, code=_found(store, project_id, number, area_id).code)
@@ -234,10 +234,10 @@ def scores_command(project: str, number: int, target: Path, area: str | None, as
     Ratings and best–worst: a dataset, with its description in a JSON file beside it, as `evaluate` takes it. Orders: a
     file of target groups, as `groups` takes it.
     """
-    from ..dataset import to_csv, to_json
+    from ..dataset.files import to_csv, to_json
     from ..questions.order.files import write_groups
-    from ..store.scores import round_dataset
-    from ..views import rounds as view
+    from ..store.scores.scores import round_dataset
+    from ..views.schemes import rounds as view
 
     store, project_id, area_id = _opened(project, area)
     found = _found(store, project_id, number, area_id)

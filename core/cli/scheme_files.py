@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..plan_values import kept
+from ..plan.values import kept
 from .shared import read_file, text_table, with_encoding, with_json, write_file, write_json
 
 if TYPE_CHECKING:
-    from ..estimates import Estimate
+    from ..base.estimates import Estimate
     from ..questions.best_worst.files import Named
     from ..questions.best_worst.report import BestWorstReport, Halves
     from ..questions.order.agreement import GroupAgreement
@@ -69,7 +69,7 @@ def compare_schemes_command(
     first: str, second: str, n_items: int, seed: int, named: Named | None, encoding: str | None, as_json: bool
 ) -> None:
     """Set the scores of FIRST and SECOND side by side: datasets, ratings or best-worst judgements of the same items."""
-    from ..schemes.scored_files import read_scored, side_by_side
+    from ..dataset.scored_files import read_scored, side_by_side
 
     with _asking():
         one, other = (

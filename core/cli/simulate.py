@@ -13,8 +13,8 @@ from ..errors import InputError
 from .shared import appearances_of, text_table, with_json, write_json
 
 if TYPE_CHECKING:
-    from ..panel import Floats
     from ..simulation.table2 import Row, Spread
+    from ..voters.panel import Floats
 
 _METRICS = (("rho_w", "ρ_w", 4), ("tau_w", "τ_w", 3), ("rho", "ρ", 4), ("tau", "τ", 4))  # name, label, digits
 _DISTRIBUTIONS = ("exponential", "power_law")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..base.plurals import many
 from ..errors import Issue
-from ..plurals import many
 from .shared import cell, read_file, text_table, with_json, write_file, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..token_columns import Column
-    from ..tokens import TokenLists
+    from ..tokens.columns import Column
+    from ..tokens.files import TokenLists
 
 
 @click.command("tokens")
@@ -43,7 +43,7 @@ def tokens_command(
     as_json: bool,
 ) -> None:
     """Read a token list FILE as a project would, and tell what was left out or looks odd."""
-    from ..tokens import open_list, write_list
+    from ..tokens.files import open_list, write_list
 
     opened = open_list(read_file(file), Path(file).name, sheet=sheet, encoding=encoding, by_lines=by_lines or None)
     columns: tuple[Column | None, Column] | None = None
@@ -84,9 +84,9 @@ def _column(text: str, header: tuple[str, ...]) -> Column:
 
 def _rare(lists: TokenLists, path: str, encoding: str | None) -> tuple[pd.DataFrame, tuple[Issue, ...]]:
     """Rare tokens by area, and the remarks on the list of frequencies."""
-    from ..frequencies import rare
-    from ..frequency_files import read_frequencies
-    from ..rare_tokens import rare_by_area
+    from ..tokens.frequencies import rare
+    from ..tokens.frequency_files import read_frequencies
+    from ..tokens.rare_tokens import rare_by_area
 
     source = read_frequencies(read_file(path), Path(path).name, encoding=encoding)
     judged = rare(list(dict.fromkeys(token for area in lists.areas for token in area.tokens)), source)

@@ -11,7 +11,7 @@ from .shared import cell, text_table, with_json, write_json
 
 if TYPE_CHECKING:
     from ..store import Store
-    from ..views.voters import VotersView
+    from ..views.voters.voters import VotersView
 
 
 @click.command("voters")
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def voters_command(project: str, area: str | None, as_json: bool) -> None:
     """How each voter of a PROJECT (its id or name) voted: checks, agreement, consistency, sides, speed, lapse."""
     from ..store import open_store
-    from ..views.voters import load
+    from ..views.voters.voters import load
 
     store = open_store()
     project_id = project_named(store, project)
@@ -34,7 +34,7 @@ def voters_command(project: str, area: str | None, as_json: bool) -> None:
 
 def project_named(store: Store, named: str) -> str:
     """The project of this id, else the one of this name."""
-    from ..store.projects import list_projects
+    from ..store.projects.projects import list_projects
 
     projects = list_projects(store)
     if any(project.id == named for project in projects):
@@ -48,7 +48,7 @@ def project_named(store: Store, named: str) -> str:
 
 def area_named(store: Store, project_id: str, area: str | None) -> int | None:
     """The id of the area, None where one ranking holds all areas."""
-    from ..store.rankings import read_rankings
+    from ..store.projects.rankings import read_rankings
 
     rankings = {ranking.area: ranking.area_id for ranking in read_rankings(store, project_id)}
     if area is None and "" in rankings:

@@ -84,7 +84,7 @@ def tend_command(every: float, once: bool) -> None:
     The voting page's server does this too, unless it has a role of its own.
     """
     from ..store import open_store
-    from ..store.tending import tend
+    from ..store.voting.tending import tend
 
     store, given_up = open_store(), set[int]()
     while True:

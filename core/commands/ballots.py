@@ -8,20 +8,20 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..plurals import many
+from ..base.plurals import many
 from ..protocols import protocol_of
+from ..questions.voting_settings import VotingSettings
 from ..store import Store
-from ..store.areas import n_items_of
-from ..store.ballots import Ballot, ballots_of, called, every_ballot_of, sentence_start
-from ..store.closing import close_ballot, reopen_ballot
-from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
-from ..store.plans import settings_of
-from ..store.rankings import rankings_of
+from ..store.ballots.ballots import Ballot, ballots_of, called, every_ballot_of, sentence_start
+from ..store.ballots.closing import close_ballot, reopen_ballot
+from ..store.ballots.drawing import discard_ballot, draw_next_ballot, draw_waiting
+from ..store.ballots.simulated import simulate_votes
+from ..store.projects.plans import settings_of
+from ..store.projects.rankings import rankings_of
 from ..store.schema.ballots import ROUND, TRIAL
-from ..store.simulated import simulate_votes
-from ..store.tallies import progress_of
-from ..store.voting import open_voting, voting_of
-from ..voting_settings import VotingSettings
+from ..store.tokens.areas import n_items_of
+from ..store.votes.tallies import progress_of
+from ..store.voting.voting import open_voting, voting_of
 from .base import PER_SECOND, OfProject, R
 
 FITS = 10_000  # votes that a protocol which fits all of them reads and fits in a second, before it draws

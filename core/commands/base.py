@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from ..protocols import protocol_of
 from ..store import Store
-from ..store.ballots import Ballot, ballots_of
-from ..store.rankings import rankings_of
+from ..store.ballots.ballots import Ballot, ballots_of
+from ..store.projects.rankings import rankings_of
 
 R = TypeVar("R")
 PER_SECOND = 50_000  # comparisons that are drawn, or whose votes are counted anew, in a second

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..effects import N_TOP, Effect, Move, Pair
-from ..plurals import many, plural
+from ..base.plurals import many, plural
+from ..votes.effects import N_TOP, Effect, Move, Pair
 
 SHOWN = 3  # items named of each kind of move
 

@@ -18,10 +18,10 @@ from typing import Any, Generic, overload
 
 import sqlalchemy as sa
 
-from .. import jobs
+from ..base.progress import Progress
 from ..errors import StoreError
-from ..jobs import JOBS, Job
-from ..progress import Progress
+from ..jobs import jobs
+from ..jobs.jobs import JOBS, Job
 from ..store import Store
 from ..store import schema as t
 from ..store.job_rows import mark_done

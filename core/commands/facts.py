@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from .. import __version__, reliability
-from ..datasheet.facts import (
+from .. import __version__
+from ..base.percent import percent
+from ..dataset.datasheet.facts import (
     AreaFacts,
     BallotFacts,
     ExclusionFacts,
@@ -22,29 +23,29 @@ from ..datasheet.facts import (
     VoteFacts,
     VoterFacts,
 )
-from ..datasheet.fields import SheetFields
+from ..dataset.datasheet.fields import SheetFields
 from ..errors import RunoffError, UndefinedMetricError
 from ..evaluation import SIGNS
 from ..evaluation.chance import chance
-from ..language import STANDARD, language
-from ..percent import percent
-from ..platforms.template import NOTIONS
+from ..i18n import STANDARD, language
+from ..questions.template import NOTIONS
+from ..questions.voting_settings import FEWEST_TOLD
 from ..scores import BallotVotes
 from ..scores.fit import fit_votes
 from ..store import Store
 from ..store import schema as t
-from ..store.areas import areas_of, n_items_of
-from ..store.ballots import Ballot, ballots_of, pilot_of
+from ..store.ballots.ballots import Ballot, ballots_of, pilot_of
 from ..store.command import fetch_rows, project_row
-from ..store.frequencies import rare_of
-from ..store.item_rules import ItemRules
-from ..store.origins import proposed_tokens_of
-from ..store.plans import PlanSettings, settings_of
-from ..store.rankings import Ranking, in_campaign, is_comparison, rankings_of
-from ..store.scores import dataset_of
-from ..store.tallies import closed_votes_of
-from ..store.voter_counts import scored_ballots
-from ..voting_settings import FEWEST_TOLD
+from ..store.projects.plans import PlanSettings, settings_of
+from ..store.projects.rankings import Ranking, in_campaign, is_comparison, rankings_of
+from ..store.scores.scores import dataset_of
+from ..store.tokens.areas import areas_of, n_items_of
+from ..store.tokens.frequencies import rare_of
+from ..store.tokens.item_rules import ItemRules
+from ..store.tokens.origins import proposed_tokens_of
+from ..store.votes.tallies import closed_votes_of
+from ..store.votes.voter_counts import scored_ballots
+from ..trust import reliability
 from .figures.draws import NOT_CLOSED
 from .figures.votes import agreement_of
 

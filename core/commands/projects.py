@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from ..store import Store
 from ..store import schema as t
-from ..store.archive import delete_project, duplicate_project, import_project
-from ..store.projects import get_project, read_log
+from ..store.projects.archive import delete_project, duplicate_project, import_project
+from ..store.projects.projects import get_project, read_log
 from ..store.spool import read_upload
 from .base import PER_SECOND, OfProject, OfWorkspace, n_comparisons
 from .publishing import release

@@ -8,13 +8,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..plurals import many, plural
-from ..settlement import Review
+from ..base.plurals import many, plural
 from ..store import Store
 from ..store import schema as t
-from ..store.exclusions import Moved, exclude_voters, readmit_voters
-from ..store.settlement import Reviewed, review_assignments
-from ..store.voting import withdraw_voters
+from ..store.votes.exclusions import Moved, exclude_voters, readmit_voters
+from ..store.votes.settlement import Reviewed, review_assignments
+from ..store.voting.voting import withdraw_voters
+from ..votes.settlement import Review
 from .base import PER_SECOND, OfProject, R, scoring_seconds
 
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from ..effects import Effect
+from ..base.plurals import many, plural
 from ..errors import RunoffError
 from ..platforms import Mapping
-from ..plurals import many, plural
-from ..policy import Policy
 from ..store import Store
 from ..store import schema as t
-from ..store.ballots import every_ballot_of
-from ..store.policies import set_policy
+from ..store.ballots.ballots import every_ballot_of
 from ..store.spool import put_upload, read_upload
-from ..store.uploads import Withdrawn, withdraw_upload
-from ..store.votes import accept_upload
+from ..store.votes.policies import set_policy
+from ..store.votes.uploads import Withdrawn, withdraw_upload
+from ..store.votes.votes import accept_upload
+from ..votes.effects import Effect
+from ..votes.policy import Policy
 from .base import PER_SECOND, OfProject
 from .effects import top_sentence, voters_said, votes_said
 

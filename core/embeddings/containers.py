@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from ..base.file_names import shown_path
 from ..errors import InputError
-from ..file_names import shown_path
-from ..zips import DAMAGED, most_unpacked
+from ..tabular.zips import DAMAGED, most_unpacked
 from .ways_out import zipped
 
 _CHUNK_BYTES = 1 << 18

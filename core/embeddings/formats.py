@@ -16,8 +16,8 @@ from pathlib import Path, PurePath
 import numpy as np
 import pyarrow as pa
 
+from ..base.file_names import shown_name, shown_path
 from ..errors import InputError
-from ..file_names import shown_name, shown_path
 from . import ways_out
 from .containers import Content, open_content, packing_of
 from .options import Options

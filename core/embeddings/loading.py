@@ -14,15 +14,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..durable import put
+from ..base.durable import put
+from ..base.file_names import shown_path
 from ..errors import InputError, StoreError
-from ..file_names import shown_path
 from ..tabular.encoding import UTF8
-from . import fasttext_binary, gensim_pickle, numpy_array, similarities, text, word2vec_binary
+from . import similarities
 from .containers import open_content
 from .formats import SIMILARITIES, Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
 from .look_up import LookUp
 from .options import Options, TrustError, VocabularyError
+from .readers import fasttext_binary, gensim_pickle, numpy_array, text, word2vec_binary
 from .sinks import MemorySink, check_memory
 from .storage import INFO, EmbeddingInfo, FolderSink, check_disk, map_subwords, map_vectors, read_info, read_vocabulary
 from .vectors import Embedding

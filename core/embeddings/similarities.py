@@ -19,7 +19,7 @@ from ..metrics import rounded_scores
 from .formats import Block, Reader, Recognised, Source
 from .look_up import NOT_IN_VOCABULARY, LookUp
 from .neighbours import DuplicateVectors, NormsSummary, check_pairs
-from .similarity_files import COLUMNS, FORMAT, MAX_ISSUES, Rows, read_rows, recognise
+from .readers.similarity_files import COLUMNS, FORMAT, MAX_ISSUES, Rows, read_rows, recognise
 from .storage import PAIRS, EmbeddingInfo, read_vocabulary, write_info, write_vocabulary
 from .vectors import Embedding
 

@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..base.file_names import shown_name
 from ..errors import InputError
-from ..file_names import shown_name
-from ..json_texts import parse_json
+from ..tabular.json_texts import parse_json
 from .containers import open_content
 from .formats import BOM, Head, read_head
 from .options import EncodingError, Options, suggest_encoding
-from .text_recognition import recognise
+from .readers.text_recognition import recognise
 from .undressing import without_marks
 
 BESIDE = ("vocab.txt", "vocab.json")

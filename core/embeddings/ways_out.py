@@ -11,8 +11,8 @@ from pathlib import PurePath
 
 import numpy as np
 
-from ..json_texts import parse_json
-from ..zips import DAMAGED
+from ..tabular.json_texts import parse_json
+from ..tabular.zips import DAMAGED
 
 _MOST_HEADER = 100_000_000
 _N_SHOWN = 5

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..base.file_names import shown_path
 from ..errors import InputError
 from ..evaluation.models import Encoder, sentence_transformer
-from ..file_names import shown_path
 from .bert import Bert
 from .wordpiece import WordPiece, read_word_pieces
 

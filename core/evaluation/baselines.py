@@ -20,8 +20,8 @@ from ..errors import InputError
 from ..metrics import rounded_scores
 from .figures import correlations
 from .multiples import NAMES, TOP_K
+from .ratings.text_overlap import longest_run
 from .results import Correlations, Figure
-from .text_overlap import longest_run
 
 LEVEL = 0.9
 DRAWS = 200

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
-from ..hubness import skewness
+from ..tokens.hubness import skewness
 from .figures import in_top
 from .models import Model
 from .results import Evaluation, model_scores

@@ -17,11 +17,11 @@ import pandas as pd
 
 from .. import metrics
 from ..errors import InputError, Issue
-from ..proposals import items_with, proposed_by
 from ..tables import DATASET
 from .figures import correlations
 from .models import Model, with_parts
 from .multiples import NAMES, TOP_K
+from .proposals import items_with, proposed_by
 from .results import NOTIONS, POLICIES, Comparison, Correlations, Evaluation, Figure, model_scores
 
 MANY = 1_000_000  # items beyond which Kendall's figures are taken under the chosen notion only

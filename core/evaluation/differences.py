@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from ..base.estimates import holm
 from ..errors import InputError
-from ..estimates import holm
 from ..metrics import rounded_scores
 from .tokens import TokenDraws
 

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..base.progress import Progress, split
 from ..errors import InputError
-from ..progress import Progress, split
 from .multiples import NAMES, TOP_K, Multiples
 from .results import Comparison, Correlations, Evaluation
 from .token_bounds import CORRECTIONS, LEVEL, Bounds, bounds

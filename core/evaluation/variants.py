@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .. import metrics
 from ..embeddings import Embedding
 from ..errors import InputError
-from ..hubness import sample_words
+from ..tokens.hubness import sample_words
 from .figures import correlations
 from .models import given
 from .results import Correlations, Evaluation, model_scores

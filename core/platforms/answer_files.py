@@ -26,14 +26,14 @@ from ..questions.rating.page import RATING_PAGE, read_qualification
 from ..questions.task_page import MOST_ROWS, settings_of_page
 from ..tables import ANSWERS
 from ..tabular import Table, places_of, refuse_doubled
-from .answers import TEXTS, joined
-from .base import ResultFile
-from .meanings import NOTHING_SAID, Said
+from ..votes.answers import TEXTS, joined
+from ..votes.meanings import NOTHING_SAID, Said
+from ..votes.platform import ResultFile
+from ..votes.reading import damaged_voters, decoded, forget_damaged, numbers, result_file, row_issues, stripped
+from ..votes.times import to_utc, unread_times
 from .mturk import decided
 from .plain import plain_answers, split_ids
-from .reading import damaged_voters, decoded, forget_damaged, numbers, result_file, row_issues, stripped
 from .result_tables import open_results
-from .times import to_utc, unread_times
 
 _NO = frozenset({"", "0", "false", "off"})
 _READ = ("assignmentid", "workerid", "assignmentstatus", "approve", "reject", "requesterfeedback", "submittime",

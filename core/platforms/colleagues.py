@@ -10,13 +10,13 @@ from functools import partial
 
 import pandas as pd
 
-from ..csv_writing import for_spreadsheets
 from ..errors import InputError, Issue
+from ..questions.batch import FIELDS
 from ..tables import COMPARISONS
-from .base import Outgoing, PlatformFile
-from .batch import FIELDS
+from ..tabular.csv_writing import for_spreadsheets
+from ..tabular.workbooks import MIME, write_workbook
+from ..votes.platform import Outgoing, PlatformFile
 from .plain import comparison_ids
-from .workbooks import MIME, write_workbook
 
 HEADER = ("comparison_id", *FIELDS, "voter", "choice")
 MAX_COLLEAGUES, MAX_NAME = 200, 80

@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 
 from ..errors import Issue
-from ..json_texts import parse_json
 from ..tabular import Table, Texts, refuse_doubled, same_name
-from .answers import joined
+from ..tabular.json_texts import parse_json
+from ..votes.answers import joined
 
 _OPTION = re.compile(r"(answer\.[^.]+)\.(?!label$)([^.]+)", re.IGNORECASE)
 _ON = re.compile(r"(answer)\.([^.]+)\.on", re.IGNORECASE)

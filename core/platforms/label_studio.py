@@ -16,14 +16,14 @@ from xml.sax.saxutils import quoteattr
 import pandas as pd
 
 from ..errors import InputError
-from ..language import language
+from ..i18n import language
+from ..questions.batch import FIELDS
+from ..questions.template import NOTIONS, TIE, UNKNOWN, paragraphs_of
 from ..tabular import Table
-from .base import Outgoing, PlatformFile, ResultFile
-from .batch import FIELDS
+from ..votes.meanings import Said
+from ..votes.platform import Outgoing, PlatformFile, ResultFile
 from .mapped import read_mapped
-from .meanings import Said
 from .plain import comparison_ids
-from .template import NOTIONS, TIE, UNKNOWN, paragraphs_of
 
 CHOICE, OTHER = "choice", "other"  # the names of the two controls
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML can't hold

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 
 from ..errors import Issue
-from ..json_texts import parse_json
 from ..tabular import Table, Texts
-from .answers import TEXTS
-from .base import ResultFile
+from ..tabular.json_texts import parse_json
+from ..votes.answers import TEXTS
+from ..votes.meanings import STATUS_ASKED, Said, is_code, key_of, said_of, status_of
+from ..votes.platform import ResultFile
+from ..votes.reading import damaged_voters, decoded, forget_damaged, one_spelling, result_file, seconds_of, utc_times
 from .mapping import NUMBER, ROLES, Mapping, columns_of
-from .meanings import STATUS_ASKED, Said, is_code, key_of, said_of, status_of
 from .mturk import decided
 from .plain import split_ids
-from .reading import damaged_voters, decoded, forget_damaged, one_spelling, result_file, seconds_of, utc_times
 
 _LEFT = ("left", "a", "first", "l", "option a", "item_a", "item a", "a1")
 _RIGHT = ("right", "b", "second", "r", "option b", "item_b", "item b", "b1")

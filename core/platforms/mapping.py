@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from ..errors import InputError, Issue
-from ..json_texts import known_values
 from ..tabular import same_name
-from .meanings import Pairs, Said, said_of
+from ..tabular.json_texts import known_values
+from ..votes.meanings import Pairs, Said, said_of
 
 NUMBER = "{n}"
 _PAIRS = {"choices", "statuses", "marks"}

@@ -8,12 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ..base.plurals import many
 from ..errors import Issue
-from ..plurals import many
 from ..tabular import Ints, Table
-from .answers import find_layout, read_answers
-from .base import Outgoing, PlatformFile, ResultFile
-from .meanings import APPROVE_ASKED, NOTHING_SAID, STATUS_ASKED, STATUSES, Said, approves, key_of, reason_of, status_of
+from ..votes.answers import find_layout, read_answers
+from ..votes.meanings import (
+    APPROVE_ASKED,
+    NOTHING_SAID,
+    STATUS_ASKED,
+    STATUSES,
+    Said,
+    approves,
+    key_of,
+    reason_of,
+    status_of,
+)
+from ..votes.platform import Outgoing, PlatformFile, ResultFile
 from .task_files import batch_file, page_file
 
 BOTH = "both Approve and Reject are filled, so neither was taken"

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ..errors import InputError
-from ..examples import Example
-from ..language import STANDARD
-from ..language import language as language_of
+from ..i18n import STANDARD
+from ..i18n import language as language_of
+from ..questions.batch import FIELDS
+from ..questions.examples import Example
+from ..questions.template import fill, paragraphs_of, render, template
 from ..tables import COMPARISONS
-from .batch import FIELDS
 from .plain import comparison_ids
-from .template import fill, paragraphs_of, render, template
 
 MAX_FILES = 500
 

@@ -18,10 +18,10 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tabular import Table, places_of
-from .answers import TEXTS
-from .base import Outgoing, PlatformFile, ResultFile
-from .meanings import Said
-from .reading import damaged_voters, result_file, seconds_of, utc_times
+from ..votes.answers import TEXTS
+from ..votes.meanings import Said
+from ..votes.platform import Outgoing, PlatformFile, ResultFile
+from ..votes.reading import damaged_voters, result_file, seconds_of, utc_times
 
 NEEDED = ("comparison_id", "voter", "choice")
 OPTIONAL = ("seconds", "submitted_at")

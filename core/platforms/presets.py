@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..questions.template import TIE, UNKNOWN
 from ..tabular import Table
 from .label_studio_results import OWN, is_min
 from .mapped import USUAL, unwrapped
 from .mapping import NUMBER, Mapping
 from .mturk import MTURK
-from .template import TIE, UNKNOWN
 from .turkle import TURKLE
 
 LOOKED_AT = 200  # rows that a guess looks at

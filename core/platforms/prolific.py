@@ -14,9 +14,9 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tabular import Table, open_table, places_of, same_name, trimmed
-from .base import Outgoing, PlatformFile, ResultFile
-from .meanings import Said
-from .times import to_utc, unread_times
+from ..votes.meanings import Said
+from ..votes.platform import Outgoing, PlatformFile, ResultFile
+from ..votes.times import to_utc, unread_times
 
 _COLUMNS = {
     "submission": "submission id",

@@ -16,13 +16,13 @@ from typing import Any
 
 import pandas as pd
 
-from ..csv_writing import for_spreadsheets
 from ..errors import InputError
 from ..questions import RoundKind
 from ..questions.task_page import settings_of_page, whole_page
 from ..tables import SHOWN
-from .base import PlatformFile
-from .text import batch_bytes, encode
+from ..tabular.csv_writing import for_spreadsheets
+from ..votes.platform import PlatformFile
+from ..votes.text import batch_bytes, encode
 
 
 def write_round(

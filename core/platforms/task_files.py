@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from .base import Outgoing, PlatformFile
-from .batch import write_batch
-from .template import template
+from ..questions.batch import write_batch
+from ..questions.template import template
+from ..votes.platform import Outgoing, PlatformFile
 
 CSV, HTML = "text/csv", "text/html"
 

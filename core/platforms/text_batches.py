@@ -11,13 +11,13 @@ import re
 from collections.abc import Sequence
 
 from ..errors import InputError, Issue
-from ..language import STANDARD
-from ..language import language as language_of
+from ..i18n import STANDARD
+from ..i18n import language as language_of
 from ..questions.rating.scales import CLSS, RatingScale
 from ..questions.writing import Answer, TextPair, WritingTask
 from ..tabular import refuse_doubled, same_name
+from ..votes.text import batch_bytes, decode, encode
 from .result_tables import open_results
-from .text import batch_bytes, decode, encode
 
 MAX_TASK_SIZE = 50
 _TRUE = frozenset({"1", "true", "on"})

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ..tabular import Table
-from .answers import find_layout, read_answers
-from .base import Outgoing, PlatformFile, ResultFile
-from .meanings import Said
+from ..votes.answers import find_layout, read_answers
+from ..votes.meanings import Said
+from ..votes.platform import Outgoing, PlatformFile, ResultFile
 from .task_files import batch_file, page_file
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import InputError, Issue, PlatformError
-from ..json_texts import parse_json
+from ..tabular.json_texts import parse_json
 
 TIMEOUT = 60.0
 MAX_BYTES = 500 << 20

@@ -17,12 +17,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ballots import draw_uniform
-from ..budgets import appearances_for_budget
+from ..ballots.draw import draw_uniform
+from ..base.parallel import spread, workers_for
+from ..base.progress import Progress
 from ..errors import UndefinedMetricError
-from ..parallel import spread, workers_for
 from ..plan import Plan
-from ..progress import Progress
+from ..plan.budgets import appearances_for_budget
 from ..scores.borda import VotesOf
 from ..scores.fit import FittedVotes
 from ..scores.posterior import item_posteriors

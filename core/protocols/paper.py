@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ballots import select_items
+from ..ballots.draw import select_items
+from ..base.progress import Progress
 from ..plan import Plan
-from ..progress import Progress
 from ..scores.borda import VotesOf, rescaled, rescaling_slope, tally, updated_mean
 from ..scores.uncertainty import bootstrap_intervals, resampled_scores
 from .base import About, Chosen, Floats, Held, Ints, Mode, Protocol, Sampler, Scored

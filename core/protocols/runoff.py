@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from ..budgets import largest_within
-from ..dealing import count_seen, deal_to_voters
+from ..ballots.dealing import count_seen, deal_to_voters
+from ..ballots.pairing import connected_or_redrawn, draw_near_comparisons
+from ..ballots.selection import select_leading
+from ..base.progress import Progress
 from ..errors import PlanError
-from ..pairing import connected_or_redrawn, draw_near_comparisons
 from ..plan import Plan
-from ..progress import Progress
+from ..plan.budgets import largest_within
 from ..scores import reliability
 from ..scores.borda import VotesOf
 from ..scores.bradley_terry import expected_borda
 from ..scores.fit import FittedVotes, fit_votes, fit_with_voters, joined
 from ..scores.reliability import Agreement, Metric
 from ..scores.voter_bootstrap import resample_voters
-from ..selection import select_leading
 from .base import (
     N_TOP,
     RESAMPLES,

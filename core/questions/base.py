@@ -21,12 +21,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..errors import PlanError, StoreError
-from ..json_texts import known_values
-from ..language import LANGUAGES, STANDARD, Language
-from ..language import language as language_of
-from ..plan_values import check_limits
-from ..platforms.base import ResultFile
+from ..i18n import LANGUAGES, STANDARD, Language
+from ..i18n import language as language_of
+from ..plan.values import check_limits
 from ..tabular import Table
+from ..tabular.json_texts import known_values
+from ..votes.platform import ResultFile
 from .order.groups import GroupComparison, TargetGroup
 from .rating.gold_pairs import TOLERANCE, GoldPair
 from .rating.scales import CLSS, Anchor, RatingScale

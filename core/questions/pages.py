@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InputError
-from ..language import translatable
-from ..platforms.template import render
+from ..i18n import translatable
 from . import round_kinds
 from .rating.page import SORTING
 from .task_page import Page, PageSettings, Words, settings_of_page, whole_page
+from .template import render
 
 MAX_WRITTEN = 2000
 _STEPS = translatable(

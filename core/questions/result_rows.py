@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..counting import judge
 from ..errors import InputError
-from ..matching import text_key
-from ..policy import DEFAULT, Policy
 from ..tables import ANSWERS, KNOWN, SHOWN
-from ..verdicts import Verdict
-from ..votes import Preview, let_wait, name_assignments
+from ..votes.classify import Preview, let_wait, name_assignments
+from ..votes.counting import judge
+from ..votes.matching import text_key
+from ..votes.policy import DEFAULT, Policy
+from ..votes.verdicts import Verdict
 from .base import RoundKind, RoundSettings
 
 Ints = npt.NDArray[np.int64]

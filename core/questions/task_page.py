@@ -26,11 +26,11 @@ from typing import Any, ClassVar, NamedTuple
 from markupsafe import Markup
 
 from ..errors import InputError, Issue
-from ..language import LANGUAGES, STANDARD, Language, translatable
-from ..language import language as language_of
-from ..platforms.template import packaged, render
+from ..i18n import LANGUAGES, STANDARD, Language, translatable
+from ..i18n import language as language_of
 from .rating.gold_pairs import TOLERANCE, GoldPair
 from .rating.scales import CLSS, SCALES, Anchor, RatingScale
+from .template import packaged, render
 
 NOTIONS = ("relatedness", "similarity")
 MOST_ROWS = 50  # items of a tuple, words of an order

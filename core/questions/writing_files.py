@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..csv_writing import csv_text
 from ..errors import InputError, Issue
 from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
+from ..tabular.csv_writing import csv_text
 from .rating.scales import CLSS, RatingScale
 from .writing import Answer, Smaller, Text, TextPair, WritingTask
 

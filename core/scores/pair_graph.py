@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse import csr_array
 
+from ..base.one_thread import one_thread
 from ..errors import NotConvergedError
-from ..one_thread import one_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.parallel import check_workers, spread, workers_for
 from ..errors import InputError
-from ..parallel import check_workers, spread, workers_for
 from .bradley_terry import BradleyTerry, fit_bradley_terry
 from .newton import minimise
 from .voter_effects import Data, Effects, Likelihood

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ..base.parallel import check_workers, spread, workers_for
 from ..errors import InputError
-from ..parallel import check_workers, spread, workers_for
 from .borda import VotesOf, check_range, places_of, rescaled, rescaling_slope, updated_mean
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ not fitted anew to the end: a few Newton steps from the fit, in which votes coun
 land near where the new fit would. The voters' effects move too: how much each is trusted follows from the votes, and
 holding that fast would hide half of the noise at the top.
 
-Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation_intervals`.
+Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation.intervals`.
 
 Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7 and 3.8.
 """
@@ -18,10 +18,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.parallel import check_workers, spread, workers_for
+from ..base.progress import Progress
 from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
-from ..parallel import check_workers, spread, workers_for
-from ..progress import Progress
 from .bradley_terry import BradleyTerry
 from .newton import minimise
 from .pair_graph import PairGraph

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import metrics
-from ..drawing import balanced_sides
+from ..ballots.graphs import balanced_sides
 from ..errors import InputError
-from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from ..plan import Plan
 from ..protocols import Held, Mode, Protocol, Votes
 from ..protocols.paper import borda_of
 from ..scores.borda import BallotScores
-from ..voters import CELLS, checked_similarity, opinions, opinions_asked, overrule
+from ..voters.model import CELLS, checked_similarity, opinions, opinions_asked, overrule
+from ..voters.panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from .conventions import Convention, convention_of, method_of
 from .drawing import quick_comparisons
 
@@ -119,7 +119,7 @@ def simulate_campaign(
 
     Raises `InputError` for values that don't fit.
 
-    >>> from core.voters import exponential
+    >>> from core.voters.model import exponential
     >>> campaign = simulate_campaign(
     ...     exponential(40), Plan(40, 3, 0.5, 10), protocol="paper", rng=np.random.default_rng(1)
     ... )

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..panel import Floats, Ints
 from ..protocols import PROTOCOLS, Protocol
-from ..voters import decide, exponential, power_law
+from ..voters.model import decide, exponential, power_law
+from ..voters.panel import Floats, Ints
 from . import released
 
 Decide = Callable[[Floats, Floats, Floats, np.random.Generator], Floats]
@@ -22,7 +22,7 @@ class Convention:
 
     amplitude : σ_v(z)/σ* of each item, from z.
     distributions : the underlying similarities by name, each made for a number of items.
-    decide : votes from two opinions and ε, as in `core.voters.decide`.
+    decide : votes from two opinions and ε, as in `core.voters.model.decide`.
     deal : who answers which comparison, from the numbers of comparisons and voters.
     rankings : from scores, truth and the order of the first ballot's items, the two vectors that the metrics compare.
     protocols : those there are, by name.

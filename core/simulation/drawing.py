@@ -1,15 +1,15 @@
 """Drawing comparisons quickly, and as the paper's authors' released code draws them.
 
 A simulation draws thousands of ballots, and nobody sees them: tasks and token orders are not needed. Hence a second
-way to the same random graphs as `core.drawing`, some ten times as fast. It isn't used for real ballots, which must
-stay the same, byte for byte, for the same seed.
+way to the same random graphs as `core.ballots.graphs`, some ten times as fast. It isn't used for real ballots, which
+must stay the same, byte for byte, for the same seed.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..drawing import FEW_EDGES, PATIENCE, Ints, regular_pairs, simple_graph
+from ..ballots.graphs import FEW_EDGES, PATIENCE, Ints, regular_pairs, simple_graph
 
 FREE_DEGREE, FREE_TRIES = 3, 20  # up to this degree whole pairings are tried for one without a fault
 # Share of faulty edges above which a graph is mixed: at 8 % (124 items, M = 20) repairs alone leave no trace in the
@@ -34,7 +34,7 @@ def quick_comparisons(items: Ints, n_comparisons: int, rng: np.random.Generator)
 
 
 def quick_graph(degrees: Ints, rng: np.random.Generator) -> Ints:
-    """What `core.drawing.simple_graph` draws, in less time and from other random numbers, shape (n_edges, 2).
+    """What `core.ballots.graphs.simple_graph` draws, in less time and from other random numbers, shape (n_edges, 2).
 
     The edge ends are shuffled and paired, loops and repeats switched with random other edges, and dense graphs mixed
     by further switches. One sort of packed numbers finds the repeats, and a table of all pairs tells what is taken.

@@ -1,7 +1,7 @@
 """The rows behind the paper's Figures 2 and 4, from one simulated campaign.
 
 Figure 2 shows how the scores of a ballot lie to those before it, with the line that brings them to one scale.
-Figure 4 shows the scores of every ballot along the theoretical ranks. `core.charts` draws both.
+Figure 4 shows the scores of every ballot along the theoretical ranks. `core.charts.charts` draws both.
 
 Reference: Lombardo et al. (2020), EMNLP, sections 2.6 and 4.2.
 """
@@ -15,9 +15,9 @@ import pandas as pd
 
 from ..errors import InputError
 from ..metrics import average_ranks
-from ..panel import PAPER_PANEL, Panel, Voters
 from ..plan import Plan
-from ..voters import exponential
+from ..voters.model import exponential
+from ..voters.panel import PAPER_PANEL, Panel, Voters
 from .campaign import Campaign, simulate_campaign
 
 PAPER_PLAN = Plan(990, 7, 0.5, 20)

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..panel import Floats, Ints
 from ..plan import Plan
 from ..protocols.base import Chosen, Held, Mode, Sampler, Scored, Votes
 from ..protocols.paper import Paper, Uniform, borda_of, scored, standing
 from ..scores.borda import VotesOf, rescaled, rescaling_slope
+from ..voters.panel import Floats, Ints
 
 
 def amplitude(z: Floats) -> Floats:
@@ -29,7 +29,7 @@ def amplitude(z: Floats) -> Floats:
 
 
 def exponential(n: int) -> Floats:
-    """Point 2: as `core.voters.exponential`, but i runs from 0 to n − 1."""
+    """Point 2: as `core.voters.model.exponential`, but i runs from 0 to n − 1."""
     return 2.0 * np.exp(-np.arange(n) / n) - 1.0
 
 

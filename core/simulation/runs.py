@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.parallel import Switch, check_workers, spread, workers_for
 from ..errors import InputError, UndefinedMetricError
-from ..panel import PAPER_PANEL, Floats, Panel, Voters
-from ..parallel import Switch, check_workers, spread, workers_for
 from ..plan import Plan
-from ..voters import checked_similarity
+from ..voters.model import checked_similarity
+from ..voters.panel import PAPER_PANEL, Floats, Panel, Voters
 from .campaign import Accuracy, Campaign, simulate_campaign
 from .conventions import convention_of, method_of
 

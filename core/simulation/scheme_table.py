@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..panel import PAPER_PANEL, Panel, Voters
+from ..voters.panel import PAPER_PANEL, Panel, Voters
 from .schemes import Question, SchemeRun, simulate_scheme
 from .schemes import schemes as every_scheme
 from .table2 import Spread

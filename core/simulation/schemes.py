@@ -1,8 +1,8 @@
 """Ways to ask compared at equal cost: comparisons, ratings, best–worst tuples and target groups on the same voters.
 
-Every scheme asks voters of one panel, who hold opinions o (`core.voters`), for as long as the seconds last; generators
-of the same seed give all schemes the same voters with the same opinions. Whoever doesn't look (`core.panel`) answers as
-if opinions were drawn evenly from 0 to 1:
+Every scheme asks voters of one panel, who hold opinions o (`core.voters.model`), for as long as the seconds last;
+generators of the same seed give all schemes the same voters with the same opinions. Whoever doesn't look
+(`core.voters.panel`) answers as if opinions were drawn evenly from 0 to 1:
 
 * **comparisons** by a protocol of `conventions` (uniform, paper, runoff), with the plan that the time pays for;
 * **ratings**: each item as often as the time allows, by one voter after another. A rating is o^g, with log g ~
@@ -26,10 +26,8 @@ import numpy as np
 
 from .. import metrics
 from ..errors import InputError, PlanError, UndefinedMetricError
-from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from ..plan import Plan
-from ..plan_values import kept
-from ..planning.shapes import plan_within
+from ..plan.values import kept
 from ..protocols import PROTOCOLS, protocol_of
 from ..protocols.runoff import TOLERANCE
 from ..questions.best_worst.kind import choose_extremes
@@ -38,10 +36,12 @@ from ..questions.order.kind import put_in_order
 from ..questions.rating.kind import SHIFT, STRETCH, rate
 from ..scores.bradley_terry import fit_bradley_terry
 from ..scores.fit import RIDGE
-from ..voters import checked_similarity
+from ..voters.model import checked_similarity
+from ..voters.panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from .campaign import Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
 from .runs import UNDEFINED
+from .shapes import plan_within
 
 GROUPS = "target groups"
 OTHERS = ("ratings", "best-worst", "best-worst rounds", GROUPS)  # than comparisons

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import InputError, Issue
 from ..installed import HOME
-from ..panel import Floats
 from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
+from ..voters.panel import Floats
 from .conventions import convention_of
 
 DATA = HOME / "data"
@@ -73,8 +73,8 @@ def demo_similarities() -> Floats:
     Raises `InputError` where the program is installed without the demo's data.
     """
     from ..embeddings import load  # here, not above: nothing else in a simulation reads embeddings
-    from ..items import all_pairs
-    from ..tokens import read_areas_file
+    from ..tokens.files import read_areas_file
+    from ..tokens.items import all_pairs
 
     if not (DATA / "demo.bin").exists():
         raise InputError("The demo's embedding isn't installed here; give a file of similarities instead.")

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..panel import PAPER_PANEL, Floats, Panel, Voters
 from ..plan import Plan
 from ..protocols import protocol_of
+from ..voters.panel import PAPER_PANEL, Floats, Panel, Voters
 from .campaign import Accuracy
 from .conventions import convention_of, method_of
 from .runs import Run, simulate_campaigns

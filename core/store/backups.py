@@ -23,9 +23,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from .. import __version__
-from ..durable import make_folder, private, put, rights_in
+from ..base.durable import make_folder, private, put, rights_in
 from ..errors import InputError, StoreError
-from ..zips import DAMAGED, check_sizes, read_member
+from ..tabular.zips import DAMAGED, check_sizes, read_member
 from . import dialects
 from .engine import HEAD, Store, now, schema_version
 

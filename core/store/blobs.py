@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..durable import sync_folder, write_whole
+from ..base.durable import sync_folder, write_whole
 from ..errors import StoreError
 from . import schema as t
 from .engine import Store

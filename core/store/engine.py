@@ -23,7 +23,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..durable import sync_folder, write_whole
+from ..base.durable import sync_folder, write_whole
 from ..errors import StaleError, StoreError
 from . import dialects
 from . import schema as t

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from ..durable import write_whole
+from ..base.durable import write_whole
 from ..errors import StoreError
 from . import schema as t
 from .engine import Store

@@ -2,7 +2,7 @@
 
 It reads what a comparison shows and what voters were dealt, adds voters and answers, and counts. It deletes nothing and
 sees no log, embedding, upload, setting of the owner, similarity or score. SQLite has no roles: there the server has the
-whole file, and only its code keeps to `core.voting`.
+whole file, and only its code keeps to `core.voting.api`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from ..durable import make_folder
+from ..base.durable import make_folder
 from ..errors import InputError, StoreError
 from . import dialects
 from . import schema as t

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from ..durable import make_folder, rights_in, tighten
+from ..base.durable import make_folder, rights_in, tighten
 
 
 def default_workspace() -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError, Issue
-from ..json_texts import parse_json
+from .json_texts import parse_json
 from .table import RowTable
 from .workbook import check_cells
 

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import ParseError
 from xml.parsers import expat
 
 from ..errors import InputError, Issue
-from ..zips import DAMAGED, check_sizes, check_stated, most_unpacked
+from .zips import DAMAGED, check_sizes, check_stated, most_unpacked
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

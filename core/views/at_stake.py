@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..plurals import many
-from ..store.at_stake import AtStake
+from ..base.plurals import many
+from ..store.votes.at_stake import AtStake
 from .words import moment
 
 DELETES = "This deletes {what}."

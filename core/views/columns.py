@@ -11,8 +11,8 @@ import pandas as pd
 from ..platforms import Table, guess, open_results, undressed
 from ..platforms.mapped import mapped_frame, unwrapped, usual_of
 from ..platforms.mapping import NUMBER, Mapping, columns_of
-from ..platforms.meanings import CHOICES, key_of, said_of
 from ..tabular import RowTable
+from ..votes.meanings import CHOICES, key_of, said_of
 
 LOOKED_AT = 200
 SHOWN = 5

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..dataset import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
-from ..dataset_diff import DatasetDiff, diff
-from ..datasheet.fields import SheetFields
+from ..base.file_names import file_stem
+from ..base.voter_count import VoterCount
+from ..dataset.datasheet.fields import SheetFields
+from ..dataset.diff import DatasetDiff, diff
+from ..dataset.files import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
+from ..dataset.formats import for_mteb, for_simlex, to_parquet, to_records
 from ..errors import InputError, StoreError
-from ..file_names import file_stem
-from ..formats import for_mteb, for_simlex, to_parquet, to_records
 from ..store import Store
 from ..store.command import project_row
-from ..store.releases import Release, release_bytes, releases_of
-from ..store.scores import dataset_of
-from ..voter_count import VoterCount
-from .scores import voters_in
+from ..store.projects.releases import Release, release_bytes, releases_of
+from ..store.scores.scores import dataset_of
+from .scores.scores import voters_in
 
 NOW = 0  # in place of a release's id: the dataset as it is now
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..plurals import many
-from ..store.ballots import called
+from ..base.plurals import many
+from ..store.ballots.ballots import called
 from ..store.schema.ballots import CAMPAIGN, ROUND, TRIAL
 from .words import moment
 

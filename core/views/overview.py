@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from ..base.percent import percent
+from ..base.plurals import many, plural
+from ..base.voter_count import VoterCount
 from ..errors import PlanError
-from ..percent import percent
-from ..plurals import many, plural
 from ..store import Store
-from ..store.areas import areas_of, n_items_of
-from ..store.ballots import Ballot, ballots_of, pilot_of
-from ..store.library import embeddings_of
-from ..store.plans import PlanSettings, settings_of
-from ..store.rankings import Ranking, rankings_of
-from ..store.simulated import has_simulated_votes
-from ..store.tallies import Progress, progress_of
-from ..store.voter_counts import count_voters, voted_ballots
-from ..voter_count import VoterCount
+from ..store.ballots.ballots import Ballot, ballots_of, pilot_of
+from ..store.ballots.simulated import has_simulated_votes
+from ..store.projects.library import embeddings_of
+from ..store.projects.plans import PlanSettings, settings_of
+from ..store.projects.rankings import Ranking, rankings_of
+from ..store.tokens.areas import areas_of, n_items_of
+from ..store.votes.tallies import Progress, progress_of
+from ..store.votes.voter_counts import count_voters, voted_ballots
 
 
 @dataclass(frozen=True)

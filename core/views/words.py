@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..agreement import Agreement
-from ..estimates import Estimate
-from ..plurals import many
+from ..base.estimates import Estimate
+from ..base.plurals import many
+from ..trust.agreement import Agreement
 
 
 def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, expect
 
 from core.platforms.offline import write_offline
 from core.store import open_store
-from core.store.ballots import read_comparisons
-from core.store.demo import DEMO_ID, OPEN_ID
+from core.store.ballots.ballots import read_comparisons
+from core.store.projects.demo import DEMO_ID, OPEN_ID
 from tests.browser.server import ROOT, Server
 from tests.browser.shots import QUIET, demo_visited
 from tests.browser.visitor import Visitor

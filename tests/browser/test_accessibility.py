@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from voting_server import VotingServer, make_voting
 
-from core.platforms.template import render_preview, template
+from core.questions.template import render_preview, template
+from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store.engine import _open
-from core.voting_settings import VotingSettings
 from tests.browser.server import Server
 from tests.browser.test_demo import address
 from tests.browser.visitor import TITLES, Visitor

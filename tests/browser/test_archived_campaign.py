@@ -18,12 +18,12 @@ from scipy.stats import spearmanr
 
 from core.__main__ import cli
 from core.store import open_store
-from core.store.areas import add_areas
-from core.store.closing import close_ballot
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.votes import accept_upload
-from core.tokens import AreaTokens
+from core.store.ballots.closing import close_ballot
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas
+from core.store.votes.votes import accept_upload
+from core.tokens.files import AreaTokens
 from tests.browser.results import Pair, paper_scores, votes_of
 from tests.browser.server import ROOT, Server
 from tests.browser.visitor import Visitor

@@ -11,15 +11,15 @@ import pytest
 from playwright.sync_api import expect
 
 from core.store import Store, open_store
-from core.store.areas import add_areas
-from core.store.closing import close_ballot
-from core.store.demo import OPEN_ID
-from core.store.drawing import draw_next_ballot
-from core.store.library import read_embeddings, remove_embedding
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.votes import accept_upload
-from core.tokens import AreaTokens
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.projects.demo import OPEN_ID
+from core.store.projects.library import read_embeddings, remove_embedding
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas
+from core.store.votes.votes import accept_upload
+from core.tokens.files import AreaTokens
 from tests.browser.server import Server
 from tests.browser.visitor import TITLES, Visitor
 from tests.campaigns import answer_batch, draw_batch

@@ -10,19 +10,19 @@ from campaigns import AREAS, answer_batch, make_project
 from playwright.sync_api import expect
 from rounds_of_people import SMALL, answer_round, batch_of, round_id
 
-from core import voting
-from core.platforms.batch import write_batch
+from core.questions.batch import write_batch
+from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.areas import add_areas
-from core.store.ballots import read_comparisons
-from core.store.drawing import draw_next_ballot, draw_round
-from core.store.projects import create_project
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload
-from core.store.voting import invite, open_voting, read_invitations, read_link
-from core.tokens import AreaTokens
-from core.voting_settings import VotingSettings
+from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.drawing import draw_next_ballot, draw_round
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload
+from core.store.voting.voting import invite, open_voting, read_invitations, read_link
+from core.tokens.files import AreaTokens
+from core.voting import api
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 from tests.rounds_of_people import BEST_WORST, RATING, accept_answers
@@ -30,11 +30,11 @@ from tests.rounds_of_people import BEST_WORST, RATING, accept_answers
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 
-def vote(store: Store, project_id: str, who: voting.Who, name: str = "") -> None:
+def vote(store: Store, project_id: str, who: api.Who, name: str = "") -> None:
     """Somebody comes to the voting page and gives one vote."""
     code = read_link(store, project_id)
-    view = voting.begin(store, code, "a visit", voting.look(store, code, "", "a visit", who).form, who, name=name)
-    voting.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
+    view = api.begin(store, code, "a visit", api.look(store, code, "", "a visit", who).form, who, name=name)
+    api.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
 
 
 def withdrawn(store: Store) -> list[tuple[str, str]]:
@@ -51,7 +51,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     batch = write_batch(read_comparisons(store, project_id, draw_next_ballot(store, project_id)))
     open_voting(store, project_id, VotingSettings())
     for name in ("Anna", "Ben"):
-        vote(store, project_id, voting.Who(), name)
+        vote(store, project_id, api.Who(), name)
     invite(store, project_id, ["Anna"])
     ((_, token),) = read_invitations(store, project_id)
     own_server.start()
@@ -61,7 +61,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     # A second Anna comes while the first is chosen in a tab.
     visitor.unfold("Voters of the page")
     visitor.pick("Somebody takes consent back", "Anna")
-    vote(store, project_id, voting.Who(token=token))
+    vote(store, project_id, api.Who(token=token))
     visitor.press("Take this voter's votes out")
     visitor.says("1 answer marked as withdrawn")
     assert withdrawn(store) == [("Anna", "runoff")]

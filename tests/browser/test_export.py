@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from core.dataset import read_dataset
-from core.published import read_published
-from core.store.recompute import replay_record
-from core.store.record_files import record_from
+from core.commands.recompute import replay_record
+from core.dataset.files import read_dataset
+from core.dataset.published import read_published
+from core.store.projects.record_files import record_from
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 

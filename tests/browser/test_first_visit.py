@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from tests.browser.server import Server
 from tests.browser.visitor import TITLES, Visitor
-from ui.demo_box import PURPOSE
-from ui.tour import STOPS
+from ui.help.tour import STOPS
+from ui.project.demo_box import PURPOSE
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

@@ -12,9 +12,9 @@ from rounds_of_people import SMALL
 from test_round_voting import answers
 from voting_server import VotingServer, serving
 
+from core.questions.voting_settings import VotingSettings
 from core.store import Store
-from core.store.drawing import draw_round
-from core.voting_settings import VotingSettings
+from core.store.ballots.drawing import draw_round
 from tests.browser.visitor import TIMEOUT_MS
 from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, open_round_voting
 

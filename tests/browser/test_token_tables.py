@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 from core.store import Store, open_store
-from core.store.areas import add_areas, read_areas
-from core.store.library import add_embedding, read_embeddings
-from core.store.origins import origins_of
-from core.store.projects import create_project
-from core.tokens import AreaTokens
+from core.store.projects.library import add_embedding, read_embeddings
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas, read_areas
+from core.store.tokens.origins import origins_of
+from core.tokens.files import AreaTokens
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 

@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 from test_names import add_twins
 
 from core.store import Store, open_store
-from core.store.archive import list_archived
 from core.store.engine import _open
-from core.store.projects import list_projects
+from core.store.projects.archive import list_archived
+from core.store.projects.projects import list_projects
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 

@@ -15,7 +15,7 @@ from time import sleep
 import pytest
 from voting_server import make_voting
 
-from core.voting_settings import VotingSettings
+from core.questions.voting_settings import VotingSettings
 from tests.browser.installation import (
     InstalledServer,
     copy_sources,

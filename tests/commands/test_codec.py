@@ -14,10 +14,10 @@ from pandas.testing import assert_frame_equal
 from core.commands import ballots, projects, voters, votes
 from core.commands.codec import from_json, result_type, to_json
 from core.commands.executor import COMMANDS, command_of, params_of
-from core.effects import Effect, Move
-from core.jobs import Job
-from core.settlement import Review
-from core.voting_settings import VotingSettings
+from core.jobs.jobs import Job
+from core.questions.voting_settings import VotingSettings
+from core.votes.effects import Effect, Move
+from core.votes.settlement import Review
 
 FILE = votes.Brought("ab", "a.csv", 12)
 EXAMPLES = [

@@ -8,17 +8,18 @@ from dataclasses import replace
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
 
-from core import job_process, jobs
 from core.commands import ballots, executor
 from core.commands.ballots import CloseBallot
 from core.commands.figures.base import is_there, job_of, params_of, read
 from core.commands.figures.files import ProjectFile
 from core.commands.figures.votes import ChecksOfVotes
-from core.store.archive import export_project
-from core.store.ballots import read_ballots
-from core.store.projects import get_project, read_log
-from core.store.tallies import progress_of
-from core.store.votes import accept_upload
+from core.jobs import jobs
+from core.store.ballots.ballots import read_ballots
+from core.store.projects.archive import export_project
+from core.store.projects.projects import get_project, read_log
+from core.store.votes.tallies import progress_of
+from core.store.votes.votes import accept_upload
+from core.worker import process
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def waiting(monkeypatch, store):
 
 def run(store, started: executor.Started) -> jobs.Job:
     jobs._children.clear()
-    job_process.run(started.job_id)
+    process.run(started.job_id)
     return jobs.read_job(store, started.job_id)
 
 

@@ -25,15 +25,13 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from core import voting
-from core.ballots import draw_ballot, draw_comparisons
-from core.checks import CheckSettings, GoldPair
+from core.ballots import draw_comparisons
+from core.ballots.checks import CheckSettings, GoldPair
+from core.ballots.draw import draw_ballot
+from core.ballots.pairing import draw_near_comparisons
 from core.commands.publishing import publish
-from core.examples import Example
-from core.pairing import draw_near_comparisons
 from core.plan import Plan
 from core.platforms import PLATFORMS, template
-from core.platforms.batch import write_batch
 from core.platforms.colleagues import deal_out, write_tables
 from core.platforms.offline import write_offline
 from core.platforms.questions import round_files
@@ -41,30 +39,33 @@ from core.protocols import Votes
 from core.protocols.base import balanced
 from core.protocols.runoff import Runoff, spread_appearances
 from core.questions import default_settings
+from core.questions.batch import write_batch
+from core.questions.examples import Example
 from core.questions.pages import task_page
 from core.simulation import simulate_campaign
 from core.simulation.drawing import quick_comparisons
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.areas import add_areas
-from core.store.ballots import Ballot, ballot_seed, read_ballots, read_comparisons, read_rounds
-from core.store.closing import close_ballot
-from core.store.comparisons import read_shown
-from core.store.drawing import draw_next_ballot, draw_round, round_seed
-from core.store.exclusions import exclude_voters
-from core.store.pilots import draw_pilot
-from core.store.plans import PlanSettings, Wording, save_plan, settings_of
-from core.store.projects import create_project, read_log
-from core.store.rankings import read_rankings
-from core.store.registrations import register_plan
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.store.votes import accept_upload
-from core.store.voting import read_invitations, read_link
+from core.store.ballots.ballots import Ballot, ballot_seed, read_ballots, read_comparisons, read_rounds
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.comparisons import read_shown
+from core.store.ballots.drawing import draw_next_ballot, draw_round, round_seed
+from core.store.ballots.pilots import draw_pilot
+from core.store.ballots.simulated import simulate_votes
+from core.store.projects.plans import PlanSettings, Wording, save_plan, settings_of
+from core.store.projects.projects import create_project, read_log
+from core.store.projects.rankings import read_rankings
+from core.store.projects.registrations import register_plan
+from core.store.scores.scores import read_dataset
+from core.store.tokens.areas import add_areas
+from core.store.votes.exclusions import exclude_voters
+from core.store.votes.votes import accept_upload
+from core.store.voting.voting import read_invitations, read_link
+from core.views.collect.tasks import load as load_pages
+from core.views.collect.ways import outgoing
 from core.views.log import SENTENCES
-from core.views.tasks import load as load_pages
-from core.views.ways import outgoing
-from core.voters import exponential
+from core.voters.model import exponential
+from core.voting import api
 from tests.campaigns import AREAS, answer_batch
 from tests.old_workspaces import GONE_ON, MAIN, unpack_kept_workspace
 from tests.rounds_of_people import SCHEMES, SMALL
@@ -411,25 +412,25 @@ def voters_pages(folder: Path) -> dict[str, Any]:
         conn.execute(sa.update(t.deal).where(t.deal.c.state == "open").values(expires_at="2999-01-01"))
     found = {}
 
-    def page(name: str, view: voting.View, code: str) -> voting.View:
+    def page(name: str, view: api.View, code: str) -> api.View:
         found[name] = {"kind": view.kind, "dom": dom(pages.page(code, view, {}))}
         return view
 
     animals, tools = links["Animals"], links["Tools"]
-    page("nobody", voting.look(store, "none", "", "visit"), "none")
-    page("newcomer", voting.look(store, animals, "", "visit"), animals)
-    page("newcomer to a round", voting.look(store, tools, "", "visit"), tools)
-    page("preview", voting.look(store, animals, "", "visit", voting.Who("mturk", "W", preview=True)), animals)
-    who = voting.Who("prolific", "P-new")
-    view = page("a comparison", voting.look(store, animals, "", "visit", who), animals)
+    page("nobody", api.look(store, "none", "", "visit"), "none")
+    page("newcomer", api.look(store, animals, "", "visit"), animals)
+    page("newcomer to a round", api.look(store, tools, "", "visit"), tools)
+    page("preview", api.look(store, animals, "", "visit", api.Who("mturk", "W", preview=True)), animals)
+    who = api.Who("prolific", "P-new")
+    view = page("a comparison", api.look(store, animals, "", "visit", who), animals)
     assert view.place is not None
     cookie, form, at = view.cookie or "", view.form, {"task": view.place.task, "n": view.place.n}
-    page("the next one", voting.vote(store, animals, cookie, form, **at, choice="right"), animals)
-    page("taken back", voting.undo(store, animals, cookie, form, **at), animals)
-    page("finished", voting.look(store, animals, "", "visit", voting.Who("prolific", "P-finished")), animals)
-    page("a question", voting.look(store, tools, "", "visit", voting.Who(token=tokens["Dora"])), tools)
-    page("another", voting.look(store, animals, "", "visit", voting.Who("prolific", "P-open")), animals)
-    page("of a round, another", voting.look(store, tools, "", "visit", voting.Who(token=tokens["Ada"])), tools)
+    page("the next one", api.vote(store, animals, cookie, form, **at, choice="right"), animals)
+    page("taken back", api.undo(store, animals, cookie, form, **at), animals)
+    page("finished", api.look(store, animals, "", "visit", api.Who("prolific", "P-finished")), animals)
+    page("a question", api.look(store, tools, "", "visit", api.Who(token=tokens["Dora"])), tools)
+    page("another", api.look(store, animals, "", "visit", api.Who("prolific", "P-open")), animals)
+    page("of a round, another", api.look(store, tools, "", "visit", api.Who(token=tokens["Ada"])), tools)
     store.engine.dispose()
     return found
 

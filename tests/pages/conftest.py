@@ -21,10 +21,10 @@ from core.commands import executor
 from core.commands.base import Command
 from core.commands.figures.base import Figure
 from core.store import Store, open_store
-from core.store.demo import ensure_demo
 from core.store.engine import _open
+from core.store.projects.demo import ensure_demo
 from tests.half_way import make_half_way
-from ui import evaluation_jobs
+from ui.evaluate import jobs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -119,7 +119,7 @@ def visit() -> Callable[..., AppTest]:
 def _nothing_begins_by_itself(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Evaluate page begins a job where figures take long: only in tests about that (`begun`)."""
     if "begun" not in request.fixturenames:
-        monkeypatch.setattr(evaluation_jobs, "_job", lambda *_: None)
+        monkeypatch.setattr(jobs, "_job", lambda *_: None)
 
 
 @pytest.fixture

@@ -13,24 +13,24 @@ from page_words import labelled, press, words
 from rounds_of_people import SMALL, answer_round, batch_of, round_id
 from streamlit.testing.v1 import AppTest
 
-from core import voting
 from core.commands.publishing import release
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.areas import add_areas, read_areas
-from core.store.drawing import draw_next_ballot, draw_round
-from core.store.exclusions import exclusions_of
-from core.store.gold import add_gold, gold_of
-from core.store.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
-from core.store.projects import create_project
-from core.store.releases import read_releases
-from core.store.settlement import read_assignments
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload
-from core.store.voting import invite, open_voting, read_invitations, read_link
-from core.tokens import AreaTokens
-from core.voting_settings import VotingSettings
+from core.store.ballots.drawing import draw_next_ballot, draw_round
+from core.store.projects.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
+from core.store.projects.projects import create_project
+from core.store.projects.releases import read_releases
+from core.store.tokens.areas import add_areas, read_areas
+from core.store.votes.exclusions import exclusions_of
+from core.store.votes.gold import add_gold, gold_of
+from core.store.votes.settlement import read_assignments
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload
+from core.store.voting.voting import invite, open_voting, read_invitations, read_link
+from core.tokens.files import AreaTokens
+from core.voting import api
 from tests.rounds_of_people import RATING, accept_answers
-from ui.choosers import told_apart
+from ui.shared.choosers import told_apart
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = {"selectbox", "multiselect", "radio", "segmented_control", "pills", "select_slider"}
@@ -70,7 +70,7 @@ def one_of_each():
     import streamlit as st
 
     from core.errors import StaleError
-    from ui import choosers
+    from ui.shared import choosers
 
     people = st.session_state["people"]
     with choosers.watched():
@@ -142,7 +142,7 @@ def test_where_what_was_chosen_is_gone_nothing_is_done_in_that_run(each, left):
 def test_every_chooser_of_the_pages_is_one_of_these():
     """A bare one sends labels: of equal ones another would be taken."""
     wrong = []
-    for path in sorted([*ROOT.glob("ui/*.py"), *ROOT.glob("pages/*.py")]):
+    for path in sorted([*ROOT.glob("ui/**/*.py"), *ROOT.glob("pages/*.py")]):
         if path.name == "choosers.py":
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -174,11 +174,11 @@ def three_annas(empty):
     invite(empty, project_id, ["Anna"])
     ((_, token),) = read_invitations(empty, project_id)
     code = read_link(empty, project_id)
-    for who in (voting.Who(), voting.Who(token=token), voting.Who("prolific", "Anna")):
-        view = voting.look(empty, code, "", f"visit {who}", who)
+    for who in (api.Who(), api.Who(token=token), api.Who("prolific", "Anna")):
+        view = api.look(empty, code, "", f"visit {who}", who)
         name = "" if who.platform or who.token else "Anna"
-        view = voting.begin(empty, code, f"visit {who}", view.form, who, name=name)
-        voting.vote(empty, code, view.cookie, view.form, task=1, n=1, choice="left")
+        view = api.begin(empty, code, f"visit {who}", view.form, who, name=name)
+        api.vote(empty, code, view.cookie, view.form, task=1, n=1, choice="left")
     return project_id
 
 

@@ -10,22 +10,22 @@ import sqlalchemy as sa
 from page_words import labelled, press, words
 from test_evaluate_jobs import finish
 
-from core import jobs
 from core.commands import ballots, executor
 from core.commands.ballots import CloseBallot
+from core.jobs import jobs
 from core.protocols import protocol_of
 from core.protocols.paper import Paper
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots import read_ballots
-from core.store.closing import close_ballot, reopen_ballot
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.simulated import simulate_votes
 from core.store.command import command
 from core.store.engine import now
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.store.voting import open_voting, read_voting
-from core.store.voting_rest import RESTS
-from core.views import collect
-from core.voting_settings import VotingSettings
+from core.store.scores.scores import read_dataset
+from core.store.voting.rest import RESTS
+from core.store.voting.voting import open_voting, read_voting
+from core.views.collect import collect
 
 NOBODY = 2**22 + 1  # no process of Linux has so high an id
 

@@ -6,18 +6,18 @@ import pytest
 from campaigns import answer_batch, draw_batch, make_project
 
 from core.platforms.turkle_api import Published, TurkleSite
+from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots import read_ballots
+from core.store.ballots.ballots import read_ballots
 from core.store.command import insert_one
 from core.store.engine import now
-from core.store.publications import read_publications
-from core.store.settlement import read_assignments
-from core.store.uploads import read_uploads
-from core.store.votes import accept_upload
-from core.store.voting import open_voting
-from core.views.ways import WAYS
-from core.voting_settings import VotingSettings
-from ui.frame import plain
+from core.store.votes.publications import read_publications
+from core.store.votes.settlement import read_assignments
+from core.store.votes.uploads import read_uploads
+from core.store.votes.votes import accept_upload
+from core.store.voting.voting import open_voting
+from core.views.collect.ways import WAYS
+from ui.shared.frame import plain
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 

@@ -11,17 +11,19 @@ import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import words
 
+from core.base.percent import in_percent, percent
+from core.base.voter_count import VoterCount
 from core.commands import facts as datasheet
-from core.datasheet.markdown import to_markdown
-from core.datasheet.sheet import datasheet as page_of
-from core.percent import in_percent, percent
+from core.dataset.datasheet.markdown import to_markdown
+from core.dataset.datasheet.sheet import datasheet as page_of
 from core.store import Store
 from core.store import schema as t
-from core.store.closing import close_ballot
-from core.store.exclusions import exclude_voters
-from core.store.votes import accept_upload
-from core.views import export, overview, scores, voters
-from core.voter_count import VoterCount
+from core.store.ballots.closing import close_ballot
+from core.store.votes.exclusions import exclude_voters
+from core.store.votes.votes import accept_upload
+from core.views import export, overview
+from core.views.scores import scores
+from core.views.voters import voters
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -117,7 +119,7 @@ def test_no_share_rounds_to_an_end_that_it_has_not_reached(digits):
 def test_every_share_is_written_by_the_one_helper():
     """A format such as `.0%` rounds to 100 % what isn't all."""
     found = []
-    for folder in ("core/views", "core/datasheet", "core/store", "ui", "pages", "voting"):
+    for folder in ("core/views", "core/dataset/datasheet", "core/store", "ui", "pages", "voting"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             lines = enumerate(path.read_text("utf-8").splitlines(), 1)
             found += [f"{path.relative_to(ROOT)}:{n}" for n, line in lines if re.search(r":,?\.\d%\}", line)]

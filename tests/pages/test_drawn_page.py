@@ -14,15 +14,16 @@ from test_archive import state
 from test_names import add_twins
 from test_voting import Voter
 
-from core import jobs, voting_process
 from core.errors import StaleError
-from core.store.archive import archive_project, delete_project, list_archived
-from core.store.ballots import read_ballots
+from core.jobs import jobs
+from core.questions.voting_settings import VotingSettings
+from core.store.ballots.ballots import read_ballots
 from core.store.command import command
-from core.store.projects import create_project, get_project, list_projects
-from core.store.votes import accept_upload
-from core.store.voting import open_voting, read_voting
-from core.voting_settings import VotingSettings
+from core.store.projects.archive import archive_project, delete_project, list_archived
+from core.store.projects.projects import create_project, get_project, list_projects
+from core.store.votes.votes import accept_upload
+from core.store.voting.voting import open_voting, read_voting
+from core.voting import process
 
 TOLD = "This page was drawn for “One”; “Two” is shown now. Nothing was done."
 
@@ -73,7 +74,7 @@ def test_no_button_does_to_the_project_shown_what_was_meant_for_another(
     empty, visit, monkeypatch, key, is_drawn, least
 ):
     store = empty
-    monkeypatch.setattr(voting_process, "start_server", lambda _: None)
+    monkeypatch.setattr(process, "start_server", lambda _: None)
     make = with_votes if is_drawn else partial(make_project, kind="trial")
     one, two = (make(store, name=name) for name in ("One", "Two"))
     app = visit(key, one)
@@ -95,9 +96,9 @@ def test_no_button_does_to_the_project_shown_what_was_meant_for_another(
 def test_no_page_ends_without_saying_that_it_is_drawn():
     """`frame.stop` says so; after a bare `st.stop` the next press would be taken for one on the page before."""
     root = Path(__file__).resolve().parents[2]
-    files = [*(root / "ui").glob("*.py"), *(root / "pages").glob("*.py")]
+    files = [*(root / "ui").rglob("*.py"), *(root / "pages").glob("*.py")]
     assert [file.name for file in files if "st.stop()" in file.read_text("utf-8")] == ["frame.py"]
-    assert (root / "ui" / "frame.py").read_text("utf-8").count("st.stop()") == 1
+    assert (root / "ui" / "shared" / "frame.py").read_text("utf-8").count("st.stop()") == 1
 
 
 def test_it_is_said_and_the_next_press_is_for_what_is_shown(both, visit):

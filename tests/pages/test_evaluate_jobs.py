@@ -11,14 +11,15 @@ import streamlit as st
 from campaigns import PLAN, make_project, run_simulated
 from test_trust_pages import add_embedding
 
-from core import job_process, job_sweep, jobs
 from core.commands import executor
 from core.commands.figures import base, draws, evaluated, evaluation
 from core.errors import StoreError
+from core.jobs import jobs, sweep
 from core.store.command import command
-from core.store.projects import get_project
-from core.store.scores import dataset_of
-from core.views import evaluate, evaluate_tokens
+from core.store.projects.projects import get_project
+from core.store.scores.scores import dataset_of
+from core.views.evaluate import evaluate, tokens
+from core.worker import process
 from tests.pages.test_evaluate_page import add, words
 
 
@@ -30,7 +31,7 @@ def view(demo, tmp_path) -> evaluate.EvaluateView:
 
 def finish(job_id: str) -> None:
     jobs._children.clear()
-    job_process.run(job_id)
+    process.run(job_id)
 
 
 def made(demo, view, name: str, *extra):
@@ -40,7 +41,7 @@ def made(demo, view, name: str, *extra):
     finish(job_id)
     job = jobs.read_job(demo, job_id)
     assert job.state == "done", job.error
-    shown = {"votes": evaluate.intervals, "tokens": evaluate_tokens.tokens_view}.get(name, lambda _, found: found)
+    shown = {"votes": evaluate.intervals, "tokens": tokens.tokens_view}.get(name, lambda _, found: found)
     return [shown(view, one.result) for one in (base.measure_now(demo, figure), base.read(demo, figure, job))]
 
 
@@ -195,7 +196,7 @@ def small(empty, tmp_path, monkeypatch) -> tuple:
     monkeypatch.setattr(evaluation, "TOGETHER", 0.0)
     monkeypatch.setattr(evaluation, "LITTLE", 0.0)
     monkeypatch.setattr(executor, "AT_ONCE", 0.0)
-    monkeypatch.setattr(job_sweep, "sweep", lambda _store: 0)  # the jobs' processes are no real ones
+    monkeypatch.setattr(sweep, "sweep", lambda _store: 0)  # the jobs' processes are no real ones
     return empty, project_id
 
 

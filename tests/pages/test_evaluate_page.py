@@ -11,9 +11,11 @@ import pytest
 from core.commands.figures import evaluation
 from core.evaluation import POLICIES
 from core.evaluation.differences import Told
-from core.evaluation_intervals import Difference
+from core.evaluation.intervals import Difference
 from core.store.engine import now
-from core.views import evaluate, evaluate_scale, evaluate_tokens, evaluate_why
+from core.views.evaluate import evaluate, scale
+from core.views.evaluate import tokens as evaluate_tokens
+from core.views.evaluate import why as evaluate_why
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,9 +33,9 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
     """Another embedding of the demo: its own with noise, without some tokens."""
     import sqlalchemy as sa
 
-    from core import job_process
     from core.store import schema as t
-    from core.store.library import open_library, read_embeddings
+    from core.store.projects.library import open_library, read_embeddings
+    from core.worker import process
 
     (first, *_) = read_embeddings(store, "demo")
     embedding = open_library(store, first)
@@ -49,7 +51,7 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
     row = {"id": name, "project_id": "demo", "kind": "import_embedding", "params": {"path": str(path), "name": name}}
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    job_process.run(name)
+    process.run(name)
 
 
 @pytest.fixture
@@ -127,7 +129,7 @@ def test_floor_and_top(demo, view) -> None:
     halves, ceiling = top.top["ρ_w"]
     assert halves < ceiling <= 1
     assert top.ceilings == {"rho_w": ceiling, "tau_w": top.top["τ_w"][1]}
-    shown, reasons = evaluate_scale.with_shares(view, top)
+    shown, reasons = scale.with_shares(view, top)
     assert reasons == ()
     for table in (shown.overall, shown.common):
         assert table.columns[list(table.columns).index("ρ_w") + 1] == "ρ_w share"
@@ -135,7 +137,7 @@ def test_floor_and_top(demo, view) -> None:
     assert len(rows) == 3
     lowest = floor.floor["ρ_w"][0]  # of random rankings of all items: nearly that of the common ones
     assert rows["ρ_w share"].to_numpy() == pytest.approx((rows["ρ_w"] - lowest) / (ceiling - lowest), abs=0.03)
-    nothing, why = evaluate_scale.with_shares(view, evaluation.Scale(top.floor, top.top[:0], ("No votes.",)))
+    nothing, why = scale.with_shares(view, evaluation.Scale(top.floor, top.top[:0], ("No votes.",)))
     assert nothing is view
     assert why == ("No share from chance to the best that the votes allow: No votes.",)
 
@@ -164,13 +166,14 @@ def test_reasons_parts_and_variants(demo, view) -> None:
 def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkeypatch) -> None:
     import sqlalchemy as sa
 
-    from core import evaluation_needed, job_process
     from core.commands.figures import needed
     from core.commands.figures.base import params_of, read
-    from core.evaluation_needed import Needed, Tried
-    from core.jobs import project_jobs
+    from core.evaluation import needed as evaluation_needed
+    from core.evaluation.needed import Needed, Tried
+    from core.jobs.jobs import project_jobs
     from core.store import schema as t
-    from core.store.projects import get_project
+    from core.store.projects.projects import get_project
+    from core.worker import process
 
     monkeypatch.setattr(evaluation_needed, "ROUGH", 1)
     monkeypatch.setattr(evaluation_needed, "FINE", 1)
@@ -187,7 +190,7 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
     row = {"id": "needed", "project_id": "demo", "kind": asked.kind, "params": params_of(asked)}
     with demo.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    job_process.run("needed")
+    process.run("needed")
     (job,) = [job for job in project_jobs(demo, "demo", asked.kind) if job.state == "done"]
     assert read(demo, asked, job).result.problems == ()
     assert seen["n"] == view.compared.n_common

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.commands import executor, publishing
-from core.dataset import read_dataset
-from core.store.releases import read_releases, release_bytes
-from core.store.scores import read_dataset as read_stored
-from core.store.sheets import read_fields
+from core.dataset.files import read_dataset
+from core.store.projects.releases import read_releases, release_bytes
+from core.store.projects.sheets import read_fields
+from core.store.scores.scores import read_dataset as read_stored
 from core.views import export
 
 

@@ -13,27 +13,27 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import press, words
 from test_evaluate_jobs import finish
 
-from core import jobs
 from core.commands import executor
 from core.commands.figures import base
 from core.commands.figures.files import Assignments, DatasetFile, ProjectFile
 from core.commands.publishing import publish
+from core.dataset.formats import table_of
+from core.dataset.published import read_published
 from core.errors import StoreError
-from core.formats import table_of
-from core.job_sweep import LEFT_SECONDS, sweep
-from core.published import read_published
-from core.settlement import Rules
+from core.jobs import jobs
+from core.jobs.sweep import LEFT_SECONDS, sweep
 from core.store import schema as t
-from core.store.archive import export_project
-from core.store.ballots import read_ballots
+from core.store.ballots.ballots import read_ballots
 from core.store.command import command
-from core.store.projects import get_project
-from core.store.releases import read_releases, release_bytes
-from core.store.settlement import read_assignments
+from core.store.projects.archive import export_project
+from core.store.projects.projects import get_project
+from core.store.projects.releases import read_releases, release_bytes
 from core.store.spool import made_path
-from core.store.votes import accept_upload
+from core.store.votes.settlement import read_assignments
+from core.store.votes.votes import accept_upload
 from core.tables import ASSIGNMENTS
-from core.views import settlement
+from core.views.collect import settlement
+from core.votes.settlement import Rules
 
 ZIP, FILE = "Make the dataset to publish (zip)", "Prepare the project file"
 # The page, its button, the sign, and what can be downloaded then.

@@ -9,11 +9,11 @@ from page_words import press, words
 
 from core.commands.figures.base import measured, params_of
 from core.commands.figures.evaluation import OF_EVALUATION, figure_of
-from core.store.demo import DATA, DEMO_ID, FIGURES, MODELS
-from core.store.projects import change_project, create_project, get_project
-from core.views import evaluate
-from ui.demo_box import CHANGED, OFFSET, PURPOSE
-from ui.tour import STOPS
+from core.store.projects.demo import DATA, DEMO_ID, FIGURES, MODELS
+from core.store.projects.projects import change_project, create_project, get_project
+from core.views.evaluate import evaluate
+from ui.help.tour import STOPS
+from ui.project.demo_box import CHANGED, OFFSET, PURPOSE
 
 REMAKE = "Make it anew with `python data/build_demo.py --projects`."
 

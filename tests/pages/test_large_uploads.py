@@ -10,17 +10,17 @@ from campaigns import answer_batch, draw_batch, make_project
 from page_words import labelled, press, words
 from test_evaluate_jobs import finish
 
-from core import job_sweep, jobs
 from core.commands import executor
 from core.commands.figures import base
 from core.commands.figures.files import ReadFile, answers_of
-from core.row_classes import class_file
-from core.store.ballots import read_ballots, read_comparisons
+from core.jobs import jobs, sweep
+from core.store.ballots.ballots import read_ballots, read_comparisons
 from core.store.spool import made_path, put_upload
-from core.store.tallies import progress_of
-from core.store.uploads import read_uploads, withdraw_upload
-from core.store.votes import accept_upload, preview_upload
-from ui import row_classes_box
+from core.store.votes.tallies import progress_of
+from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.votes import accept_upload, preview_upload
+from core.votes.row_classes import class_file
+from ui.shared import row_classes_box
 
 READING = "Reading the file in the background"
 
@@ -205,13 +205,13 @@ def test_what_lies_there_for_jobs_goes_after_a_day(large, visit, started):
     made, brought = made_path(store, started[0]), store.incoming / f"upload-{put_upload(store, data)}"
     stray = made_path(store, "0123456789abcdef")
     stray.write_bytes(b"of no job")
-    job_sweep.sweep(store)
+    sweep.sweep(store)
     assert made.is_file()
     assert brought.is_file()
     assert not stray.exists()
     two_days = time.time() - 2 * 24 * 3600
     for path in (made, brought):
         os.utime(path, (two_days, two_days))
-    job_sweep.sweep(store)
+    sweep.sweep(store)
     assert not made.exists()
     assert not brought.exists()

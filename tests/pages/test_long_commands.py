@@ -10,27 +10,27 @@ from page_words import labelled, press, words
 from pages.conftest import _use
 from test_evaluate_jobs import finish
 
-from core import jobs
 from core.commands import ballots, executor, projects, votes
 from core.commands import voters as of_voters
 from core.errors import InputError, StaleError
-from core.settlement import Review
+from core.jobs import jobs
+from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
-from core.store.archive import export_project
-from core.store.ballots import read_ballots, read_comparisons
-from core.store.closing import close_ballot
+from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import discard_ballot, draw_next_ballot
+from core.store.ballots.simulated import simulate_votes
 from core.store.command import command
-from core.store.drawing import discard_ballot, draw_next_ballot
 from core.store.engine import _open
-from core.store.exclusions import exclude_voters, readmit_voters
-from core.store.policies import read_policy
-from core.store.projects import get_project, list_projects, read_log
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.store.voting import read_voting
-from core.views import voters
-from core.voting_settings import VotingSettings
+from core.store.projects.archive import export_project
+from core.store.projects.projects import get_project, list_projects, read_log
+from core.store.scores.scores import read_dataset
+from core.store.votes.exclusions import exclude_voters, readmit_voters
+from core.store.votes.policies import read_policy
+from core.store.voting.voting import read_voting
+from core.views.voters import voters
+from core.votes.settlement import Review
 
 
 @pytest.fixture

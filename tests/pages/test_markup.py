@@ -8,13 +8,13 @@ import pytest
 from campaigns import answer_batch, draw_batch
 from streamlit.testing.v1 import AppTest
 
-from core.store.areas import add_areas
-from core.store.closing import close_ballot
-from core.store.plans import PlanSettings, save_plan
-from core.store.projects import create_project
-from core.store.votes import accept_upload
-from core.tokens import AreaTokens
-from ui.frame import PAGES, plain
+from core.store.ballots.closing import close_ballot
+from core.store.projects.plans import PlanSettings, save_plan
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import add_areas
+from core.store.votes.votes import accept_upload
+from core.tokens.files import AreaTokens
+from ui.shared.frame import PAGES, plain
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -132,7 +132,8 @@ def test_no_error_is_drawn_as_markup(way):
         import streamlit as st
 
         from core.errors import InputError, Issue, StaleError
-        from ui import frame, start
+        from ui import start
+        from ui.shared import frame
 
         st.session_state["_pages"] = {}
 

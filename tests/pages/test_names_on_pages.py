@@ -7,8 +7,8 @@ from campaigns import answer_batch, draw_batch, make_project
 from page_words import labelled, press, words
 
 from core.commands.projects import CopyProject, ImportProject
-from core.store.archive import archive_project, export_project
-from core.store.projects import create_project, get_project
+from core.store.projects.archive import archive_project, export_project
+from core.store.projects.projects import create_project, get_project
 from core.store.spool import put_upload
 
 TOLD = "It is called “Words (2)”, as there is a project “Words” already."

@@ -17,7 +17,7 @@ def picker(name: str) -> None:
     import streamlit as st
 
     from core.store import open_store
-    from ui import files
+    from ui.shared import files
 
     path = Path(os.fsdecode(bytes.fromhex(name)))
     st.session_state.setdefault("folder-k", str(path.parent))

@@ -11,14 +11,14 @@ from pages.conftest import open_page
 from streamlit.testing.v1 import AppTest
 
 from core.protocols.runoff import spread_appearances
-from core.store.areas import add_areas, read_areas
-from core.store.ballots import read_ballots
+from core.store.ballots.ballots import read_ballots
 from core.store.engine import _open
-from core.store.plans import PlanSettings, read_plan, save_plan
-from core.store.projects import create_project, get_project, list_projects, read_log
-from core.store.scores import read_dataset
-from core.store.tallies import progress_of
-from core.tokens import AreaTokens
+from core.store.projects.plans import PlanSettings, read_plan, save_plan
+from core.store.projects.projects import create_project, get_project, list_projects, read_log
+from core.store.scores.scores import read_dataset
+from core.store.tokens.areas import add_areas, read_areas
+from core.store.votes.tallies import progress_of
+from core.tokens.files import AreaTokens
 from core.views.log import log_table
 
 KEYS = [
@@ -135,7 +135,7 @@ def test_areas_are_pasted_edited_and_deleted(empty, visit):
 def test_a_plan_is_computed_at_once_and_saved_by_a_button(empty, visit):
     from campaigns import AREAS
 
-    from core.store.areas import add_areas
+    from core.store.tokens.areas import add_areas
 
     project_id = create_project(empty, "Words")
     add_areas(empty, project_id, AREAS)
@@ -208,7 +208,7 @@ def test_an_open_ballot_short_of_votes_closes_only_on_purpose(demo, visit):
 
 def test_a_stale_page_says_so_and_changes_nothing(demo, visit):
     app = visit("collect", "demo")
-    from core.store.simulated import simulate_votes
+    from core.store.ballots.simulated import simulate_votes
 
     simulate_votes(demo, "demo")
     before = get_project(demo, "demo").revision
@@ -229,13 +229,13 @@ def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
 
 @pytest.mark.release
 def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones(demo, visit, tmp_path):
-    from core import job_process
-    from core.store.library import read_embeddings
+    from core.store.projects.library import read_embeddings
+    from core.worker import process
 
     tokens = ("sales", "marketing", "advertising", "retail", "employee", "worker")
     small = tmp_path / "small.txt"
     small.write_text("".join(f"{word} {n} {n * n % 7} 1\n" for n, word in enumerate(tokens)))
-    job_process.run(_queued(demo, {"path": str(small), "name": "Small"}))
+    process.run(_queued(demo, {"path": str(small), "name": "Small"}))
     assert [embedding.name for embedding in read_embeddings(demo, "demo")][-1] == "Small"
     app = visit("evaluate", "demo")
     assert not app.exception
@@ -269,7 +269,7 @@ def test_what_is_typed_in_one_project_does_not_stand_in_another(empty, visit):
 def test_edits_of_an_area_outlive_other_changes_of_the_project(empty, visit):
     from campaigns import AREAS, make_project
 
-    from core.store.projects import change_project
+    from core.store.projects.projects import change_project
 
     project_id = make_project(empty)
     app = visit("tokens", project_id)
@@ -294,7 +294,7 @@ def test_tokens_with_tabs_are_refused_with_their_rows(empty, visit):
 
 
 def test_an_embedding_whose_files_are_gone_is_told_and_the_rest_works(demo, visit):
-    from core.store.library import read_embeddings
+    from core.store.projects.library import read_embeddings
 
     (embedding,) = read_embeddings(demo, "demo")
     shutil.rmtree(demo.embeddings / embedding.id)
@@ -306,7 +306,7 @@ def test_an_embedding_whose_files_are_gone_is_told_and_the_rest_works(demo, visi
 
 
 def test_figures_over_all_areas_stand_apart_from_those_of_areas(demo):
-    from core.views import evaluate
+    from core.views.evaluate import evaluate
 
     view = evaluate.load(demo, "demo", 2.0, "relatedness")
     assert len(view.overall) == 1
@@ -317,10 +317,10 @@ def test_figures_over_all_areas_stand_apart_from_those_of_areas(demo):
 def test_a_dataset_that_gensim_cannot_read_is_exported_all_the_same(empty, visit):
     from campaigns import PLAN, answer_batch, draw_batch
 
-    from core.store.areas import add_areas
-    from core.store.plans import save_plan
-    from core.store.votes import accept_upload
-    from core.tokens import AreaTokens
+    from core.store.projects.plans import save_plan
+    from core.store.tokens.areas import add_areas
+    from core.store.votes.votes import accept_upload
+    from core.tokens.files import AreaTokens
 
     project_id = create_project(empty, "Tags")
     add_areas(empty, project_id, [AreaTokens("Tags", ("#a", "#b", "#c", "#d"))])
@@ -342,7 +342,7 @@ def test_a_dataset_that_gensim_cannot_read_is_exported_all_the_same(empty, visit
 def test_m_is_found_for_a_budget_and_used(empty, visit):
     from campaigns import AREAS
 
-    from core.store.areas import add_areas
+    from core.store.tokens.areas import add_areas
 
     project_id = create_project(empty, "Words")
     add_areas(empty, project_id, AREAS)
@@ -381,7 +381,7 @@ def test_m_follows_the_protocol_and_the_ballots_at_the_same_votes(empty, visit):
 
 
 def test_near_spellings_of_missing_tokens_are_offered(demo):
-    from core.views import tokens
+    from core.views.tokens import tokens
 
     (coverage,) = tokens.load(demo, "demo").coverage
     near = dict(zip(coverage.missing["token"], coverage.missing["near"], strict=True))
@@ -397,8 +397,8 @@ def test_a_quota_stands_on_the_plan_and_in_the_draw(shown):
 def test_rare_tokens_and_item_rules_on_the_page(empty, visit):
     from campaigns import make_project
 
-    from core.store.areas import add_areas, read_items
-    from core.tokens import AreaTokens
+    from core.store.tokens.areas import add_areas, read_items
+    from core.tokens.files import AreaTokens
 
     project_id = make_project(empty, plan=None)
     add_areas(empty, project_id, [AreaTokens("Web", ("e-mail", "email", "link"))])
@@ -428,7 +428,7 @@ def test_the_order_of_the_demos_words_tells_rare_tokens(demo, visit):
 def test_a_project_is_copied_put_away_and_deleted_on_the_page(empty, visit):
     from campaigns import make_project
 
-    from core.store.archive import list_archived
+    from core.store.projects.archive import list_archived
 
     project_id = make_project(empty)
     app = visit("project", project_id)
@@ -512,7 +512,7 @@ def test_examples_are_filled_in_changed_saved_and_told_when_they_give_an_item_aw
 def test_a_ballot_of_a_busy_voter_is_told_on_the_page_and_before_closing(empty, visit):
     from campaigns import answer_batch, draw_batch, make_project
 
-    from core.store.votes import accept_upload
+    from core.store.votes.votes import accept_upload
 
     project_id = make_project(empty)
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id), voters=["W1", "W2"]), "results.csv")
@@ -545,7 +545,7 @@ def test_every_page_of_results_leads_on(shown):
 def test_checks_of_the_votes_stand_before_the_end_of_a_ballot(empty, visit):
     from campaigns import answer_batch, draw_batch, make_project
 
-    from core.store.votes import accept_upload
+    from core.store.votes.votes import accept_upload
 
     project_id = make_project(empty)
     batch = draw_batch(empty, project_id)
@@ -563,7 +563,7 @@ def test_checks_of_the_votes_stand_before_the_end_of_a_ballot(empty, visit):
 def test_a_withdrawal_says_what_it_changed(empty, visit):
     from campaigns import answer_batch, draw_batch, make_project
 
-    from core.store.votes import accept_upload
+    from core.store.votes.votes import accept_upload
 
     project_id = make_project(empty)
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
@@ -649,8 +649,8 @@ def test_a_project_from_the_template_stands_before_its_pilot_and_can_be_undone(e
 
 
 def test_a_project_with_votes_can_no_longer_be_undone(empty, visit):
-    from core.store.templates import is_untouched
-    from core.store.votes import accept_upload
+    from core.store.projects.templates import is_untouched
+    from core.store.votes.votes import accept_upload
     from tests.campaigns import answer_batch, draw_batch, make_project
 
     project_id = make_project(empty)
@@ -670,7 +670,7 @@ def test_the_way_has_a_step_for_the_voters(demo):
 
 
 def test_help_finds_words_and_shows_the_formulas(demo, visit):
-    from ui import formulas, glossary
+    from ui.help import formulas, glossary
 
     app = visit("help", "demo")
     assert [latex.value.strip("$\n ") for latex in app.latex] == [formula for _, formula, _ in formulas.FORMULAS]

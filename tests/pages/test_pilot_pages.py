@@ -9,13 +9,13 @@ from campaigns import PLAN, answer_batch, longer_pair, make_project
 from page_words import press, words
 from test_pages import KEYS
 
-from core.platforms.batch import write_batch
-from core.store.ballots import pilot_of, read_ballots, read_comparisons
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import draw_next_ballot
-from core.store.pilots import draw_pilot
-from core.store.simulated import simulate_votes
-from core.store.votes import accept_upload
+from core.questions.batch import write_batch
+from core.store.ballots.ballots import pilot_of, read_ballots, read_comparisons
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.pilots import draw_pilot
+from core.store.ballots.simulated import simulate_votes
+from core.store.votes.votes import accept_upload
 
 
 @pytest.fixture

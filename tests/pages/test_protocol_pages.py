@@ -10,15 +10,16 @@ from campaigns import AREAS, PLAN, make_project, run_simulated
 from page_words import labelled, press, words
 from test_pages import KEYS
 
-from core import job_process
 from core.commands.publishing import publish
-from core.planning import number_of_campaigns, recommend
-from core.published import read_published
-from core.store.archive import export_project, import_project
-from core.store.ballots import read_ballots
-from core.store.library import import_into
-from core.store.plans import read_plan
-from core.store.scores import read_dataset
+from core.dataset.published import read_published
+from core.simulation.forecast import number_of_campaigns
+from core.simulation.search import recommend
+from core.store.ballots.ballots import read_ballots
+from core.store.projects.archive import export_project, import_project
+from core.store.projects.library import import_into
+from core.store.projects.plans import read_plan
+from core.store.scores.scores import read_dataset
+from core.worker import process
 
 
 @pytest.fixture
@@ -62,11 +63,11 @@ def test_a_fourth_protocol_goes_its_way_on_the_pages(empty, visit, swiss, starte
     (outlook,) = [table.value for table in app.dataframe if "tells apart" in table.value]
     assert outlook["protocol"].tolist() == ["Swiss", "Runoff's own", "the paper's", "every item alike"]
     press(app, "Simulate other budgets")
-    job_process.run(started.pop())
+    process.run(started.pop())
     app.run()
     assert "The dashed line is this plan." in words(app)
     press(app, "Find the best plan")
-    job_process.run(started.pop())
+    process.run(started.pop())
     app.run()
     assert "Best of " in words(app)
     press(app, "Save this plan")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from page_words import labelled, press, words
 
-from core.store.ballots import read_rounds
+from core.store.ballots.ballots import read_rounds
 from tests.odd_ones import OddOne
 
 

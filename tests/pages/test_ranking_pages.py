@@ -7,12 +7,12 @@ from campaigns import make_project
 from page_words import press, words
 from test_pages import KEYS
 
-from core.store.ballots import read_ballots
-from core.store.closing import close_ballot
-from core.store.drawing import draw_waiting
-from core.store.projects import get_project
-from core.store.rankings import read_rankings
-from core.store.simulated import simulate_votes
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_waiting
+from core.store.ballots.simulated import simulate_votes
+from core.store.projects.projects import get_project
+from core.store.projects.rankings import read_rankings
 
 
 def choose(app, label: str, value):

@@ -10,18 +10,18 @@ from campaigns import make_project
 from page_words import labelled, press, words
 from rounds_of_people import answer_round, batch_of
 
-from core import jobs
 from core.commands.codec import from_json
 from core.commands.figures.simulations import SchemesAtEqualCost
+from core.jobs import jobs
 from core.questions.rating.files import read_ratings
 from core.questions.rating.gold_pairs import GoldPair
 from core.questions.rating.statistics import alpha, leave_one_out
-from core.store.areas import read_areas
-from core.store.ballots import read_rounds
-from core.store.library import open_library, read_embeddings
-from core.store.projects import create_project
-from core.views import rounds
-from core.views.schemes import said
+from core.store.ballots.ballots import read_rounds
+from core.store.projects.library import open_library, read_embeddings
+from core.store.projects.projects import create_project
+from core.store.tokens.areas import read_areas
+from core.views.schemes import rounds
+from core.views.schemes.schemes import said
 from tests.rounds_of_people import accept_answers
 
 WIDE = b"word1,word2,anna,ben,*cleo*\nship,boat,9,8.5,9\nship,salt,2,4,1\nsea,boat,5,x,6\nsea,salt,7,5,6.5\n"
@@ -229,7 +229,7 @@ def test_best_and_worst_that_can_be_items_or_places_are_asked_about(demo, visit)
 
 
 def test_the_projects_scores_beside_a_file(demo, visit):
-    from core.store.scores import read_dataset
+    from core.store.scores.scores import read_dataset
 
     dataset = read_dataset(demo, "demo").dropna(subset=["score"]).head(12)
     rows = [f"{b},{a},{s}" for a, b, s in dataset[["token_a", "token_b", "score"]].itertuples(index=False)]

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from page_words import labelled, press, words
 
 from core.store import schema as t
-from core.store.areas import add_areas, add_tokens, read_areas
-from core.store.ballots import read_ballots
-from core.store.library import add_embedding, read_embeddings
-from core.store.origins import origins_of
-from core.store.projects import create_project, list_projects, read_log
-from core.tokens import AreaTokens
-from core.views import tokens
+from core.store.ballots.ballots import read_ballots
+from core.store.projects.library import add_embedding, read_embeddings
+from core.store.projects.projects import create_project, list_projects, read_log
+from core.store.tokens.areas import add_areas, add_tokens, read_areas
+from core.store.tokens.origins import origins_of
+from core.tokens.files import AreaTokens
+from core.views.tokens import tokens
 
 SECOND = Path(__file__).resolve().parents[1] / "cases" / "second"
 LIST = "CSV, TSV or Excel with the columns area and token, or a list of one token a line"

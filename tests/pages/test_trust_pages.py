@@ -11,20 +11,20 @@ import sqlalchemy as sa
 from campaigns import AREAS, BOTH_PROTOCOLS, PLAN, make_project
 from page_words import press, words
 
-from core import job_process
 from core.commands.figures import draws, evaluation
 from core.metrics import spearman
 from core.store import schema as t
-from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import draw_next_ballot
+from core.store.ballots.closing import close_ballot, reopen_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.simulated import simulate_votes
 from core.store.engine import now
-from core.store.plans import save_plan
-from core.store.projects import get_project
-from core.store.rankings import read_rankings, set_ranking
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.views import evaluate
-from core.views import trust as view_of_trust
+from core.store.projects.plans import save_plan
+from core.store.projects.projects import get_project
+from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.scores.scores import read_dataset
+from core.views.evaluate import evaluate
+from core.views.scores import trust as view_of_trust
+from core.worker import process
 
 
 def held(store, protocol: str, n_ballots: int = 2) -> str:
@@ -114,7 +114,7 @@ def add_embedding(store, project_id: str, folder, name: str, seed: int) -> None:
     }
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    job_process.run(name)
+    process.run(name)
 
 
 @pytest.mark.release

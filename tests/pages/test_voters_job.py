@@ -8,15 +8,15 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import labelled, press, words
 from test_evaluate_jobs import finish
 
-from core import jobs
 from core.commands.figures import base
 from core.commands.figures.votes import VoterFigures
 from core.errors import StoreError
+from core.jobs import jobs
 from core.store.command import command
-from core.store.exclusions import exclude_voters
-from core.store.projects import get_project
-from core.store.votes import accept_upload
-from core.views import voters
+from core.store.projects.projects import get_project
+from core.store.votes.exclusions import exclude_voters
+from core.store.votes.votes import accept_upload
+from core.views.voters import voters
 
 
 @pytest.fixture

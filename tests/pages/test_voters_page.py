@@ -10,14 +10,14 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import labelled, press, words
 
 from core.store import schema as t
-from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
-from core.store.exclusions import exclusions_of
-from core.store.scores import read_dataset
-from core.store.simulated import simulate_votes
-from core.store.votes import accept_upload
-from core.views import voters
-from core.voter_rules import RULES
+from core.store.ballots.closing import close_ballot
+from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.simulated import simulate_votes
+from core.store.scores.scores import read_dataset
+from core.store.votes.exclusions import exclusions_of
+from core.store.votes.votes import accept_upload
+from core.trust.voter_rules import RULES
+from core.views.voters import voters
 
 
 def held(store, n_closed=1):

@@ -9,11 +9,11 @@ from campaigns import answer_batch, draw_batch, make_project
 from collect_page import MAIN, collect, named, texts
 from streamlit.testing.v1 import AppTest
 
-from core.policy import Policy
 from core.store import Store
-from core.store.policies import read_policy
-from core.store.projects import list_projects
-from core.store.votes import preview_upload
+from core.store.projects.projects import list_projects
+from core.store.votes.policies import read_policy
+from core.store.votes.votes import preview_upload
+from core.votes.policy import Policy
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_file_by_class_and_then_taken(store: Store, project: str) -> None:
 
 
 def test_columns_are_named_and_remembered(store: Store, project: str) -> None:
-    from core.store.ballots import read_comparisons
+    from core.store.ballots.ballots import read_comparisons
 
     draw_batch(store, project)
     rows = [f"anna,1,{row.left_a},{row.left_b},{row.right_a},{row.right_b}"

@@ -12,14 +12,14 @@ import sqlalchemy as sa
 from campaigns import PLAN, make_project
 from rounds_of_people import SMALL
 
-from core import voting, voting_process
+from core.questions.voting_settings import ADDRESS_KEPT
 from core.store import schema as t
-from core.store.ballots import read_ballots
-from core.store.drawing import draw_next_ballot, draw_round
-from core.store.gold import gold_of
-from core.store.plans import Wording
-from core.store.voting import read_link, read_voting
-from core.voting_settings import ADDRESS_KEPT
+from core.store.ballots.ballots import read_ballots
+from core.store.ballots.drawing import draw_next_ballot, draw_round
+from core.store.projects.plans import Wording
+from core.store.votes.gold import gold_of
+from core.store.voting.voting import read_link, read_voting
+from core.voting import api, process
 from tests.rounds_of_people import RATING
 
 
@@ -59,14 +59,14 @@ def test_opened_paused_resumed_and_closed(page):
     assert f"http://localhost:8600/v/{code}" in texts(app)
     assert f"/v/{code}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&STUDY_ID" in texts(app)
     press(app, "Pause voting")
-    assert voting.look(store, code).kind == "paused"
+    assert api.look(store, code).kind == "paused"
     press(app, "Resume voting")
-    view = voting.look(store, code, "", "visit")
-    view = voting.begin(store, code, "visit", view.form, voting.Who(), name="*Anna*")
-    voting.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
+    view = api.look(store, code, "", "visit")
+    view = api.begin(store, code, "visit", view.form, api.Who(), name="*Anna*")
+    api.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
     press(app, "Close voting")  # a vote in the meantime makes no command stale
     assert "changed in the meantime" not in texts(app)
-    assert voting.look(store, code).kind == "next"  # the plan has further ballots
+    assert api.look(store, code).kind == "next"  # the plan has further ballots
     assert any("*Anna*" in frame.value.to_string() for frame in app.dataframe)
 
 
@@ -81,7 +81,7 @@ def test_all_servers_of_the_workspace_are_shown_and_stopped(page, monkeypatch):
         8602,
     ]
     stopped = []
-    monkeypatch.setattr(voting_process, "stop_servers", stopped.append)
+    monkeypatch.setattr(process, "stop_servers", stopped.append)
     press(app, "Stop them all")
     assert stopped == [store]
 
@@ -114,8 +114,8 @@ def test_how_ids_are_stored_stays_once_somebody_has_begun(page):
     press(app, "Save and open voting")
     assert not hashes().disabled
     code = read_link(store, project_id)
-    view = voting.look(store, code, "", "visit")
-    voting.begin(store, code, "visit", view.form, voting.Who(), name="Anna")
+    view = api.look(store, code, "", "visit")
+    api.begin(store, code, "visit", view.form, api.Who(), name="Anna")
     app.run()
     assert (hashes().disabled, hashes().value) == (True, True)
     assert "all of them could vote again" in hashes().help
@@ -130,9 +130,9 @@ def test_personal_links_and_a_voter_taken_out(page):
     app.run()
     press(app, "Make links")
     code = read_link(store, project_id)
-    view = voting.look(store, code, "", "visit")
-    view = voting.begin(store, code, "visit", view.form, voting.Who(), name="Anna")
-    voting.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
+    view = api.look(store, code, "", "visit")
+    view = api.begin(store, code, "visit", view.form, api.Who(), name="Anna")
+    api.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
     app.run()
     box = next(box for box in app.selectbox if box.label == "Somebody takes consent back")
     box.set_value(box.proto.options.index("Anna") + 1 if "Anna" not in box.options else box.options[0])
@@ -155,13 +155,13 @@ def test_a_round_is_put_on_the_voting_page(empty, visit):
     assert "Voting is **open**." in texts(app)
     code = read_link(store, project_id)
     assert any(code in block.value for block in app.code)
-    assert voting.look(store, code, "", "v").round.scheme == RATING
+    assert api.look(store, code, "", "v").round.scheme == RATING
     assert any(box.label == "When voters began" for box in app.expander)
     press(app, "Pause voting")
-    assert voting.look(store, code, "", "v").kind == "paused"
+    assert api.look(store, code, "", "v").kind == "paused"
     press(app, "Resume voting")
     press(app, "Close voting")
-    assert voting.look(store, code, "", "v").kind == "closed"
+    assert api.look(store, code, "", "v").kind == "closed"
 
 
 def arrivals_of(app, store, project_id):
@@ -173,9 +173,9 @@ def arrivals_of(app, store, project_id):
 def come_and_vote(store, project_id, name, sender):
     """Somebody begins and votes once, at a minute of the past."""
     code = read_link(store, project_id)
-    view = voting.look(store, code, "", "visit")
-    view = voting.begin(store, code, "visit", view.form, voting.Who(), name=name, sender=sender)
-    voting.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
+    view = api.look(store, code, "", "visit")
+    view = api.begin(store, code, "visit", view.form, api.Who(), name=name, sender=sender)
+    api.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
     with store.write() as conn:
         conn.execute(sa.update(t.sitting).values(began_at="2026-03-01T10:05:30.000000+00:00"))
 
@@ -215,4 +215,4 @@ def test_a_code_word_is_set_and_the_owner_reads_what_voters_read_of_addresses(pa
     assert ADDRESS_KEPT in next(box for box in app.text_area if box.label.startswith("Consent")).help
     press(app, "Save and open voting")
     assert read_voting(store, read_ballots(store, project_id)[0].id).settings.code_word == "Blue Whale"
-    assert voting.look(store, read_link(store, project_id), "", "visit").asks_word
+    assert api.look(store, read_link(store, project_id), "", "visit").asks_word

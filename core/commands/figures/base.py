@@ -17,13 +17,13 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 import sqlalchemy as sa
 
+from ...base.progress import Progress, split
 from ...errors import StoreError
-from ...jobs import JOBS, Job, same_job
-from ...progress import Progress, split
+from ...jobs.jobs import JOBS, Job, same_job
 from ...store import Store
 from ...store import schema as t
 from ...store.job_rows import ENDED, insert_done, mark_done
-from ...store.projects import Project, get_project
+from ...store.projects.projects import Project, get_project
 from ...store.spool import made_path, put_made, read_made
 from ..codec import from_json, result_type, to_json
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from ...base.progress import Progress, split
 from ...errors import RunoffError
-from ...evaluation_intervals import WHY_NOT_PAPER
-from ...progress import Progress, split
+from ...evaluation.intervals import WHY_NOT_PAPER
+from ...evaluation.resampled import ScoreDraws, draw_scores, number_of_resamples
 from ...protocols import protocol_of
-from ...resampled import ScoreDraws, draw_scores, number_of_resamples
 from ...store import Store
-from ...store.areas import items_of
 from ...store.command import project_row
-from ...store.rankings import read_rankings
-from ...store.tallies import closed_votes
+from ...store.projects.rankings import read_rankings
+from ...store.tokens.areas import items_of
+from ...store.votes.tallies import closed_votes
 
 KEYS = ["area", "token_a", "token_b"]
 NOT_CLOSED = "Intervals come once a ballot is closed."

@@ -12,8 +12,8 @@ from ...errors import RunoffError
 from ...evaluation import TOP_K, Comparison, Evaluation, compare
 from ...store import Store
 from ...store.command import project_row
-from ...store.library import embeddings_of, open_library
-from ...store.scores import dataset_of
+from ...store.projects.library import embeddings_of, open_library
+from ...store.scores.scores import dataset_of
 
 FIGURES = (
     ("rho_w", "ρ_w"), ("tau_w", "τ_w"), ("rho", "ρ"), ("tau", "τ"), ("pearson", "Pearson"),

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ... import reliability
+from ...base.progress import Progress, split
 from ...embeddings import Embedding
 from ...errors import InputError, RunoffError
 from ...evaluation import TOP_K, Comparison, Correlations, correlations, evaluate
@@ -23,20 +23,20 @@ from ...evaluation import tokens as token_draws
 from ...evaluation.baselines import SPELLINGS, Spelling, random_ranking
 from ...evaluation.causes import layout
 from ...evaluation.differences import Told, by_tokens
+from ...evaluation.intervals import Difference, Resampled, with_intervals
 from ...evaluation.permutation import permutation_test
+from ...evaluation.resampled import number_of_resamples
 from ...evaluation.tokens import with_token_intervals
 from ...evaluation.variants import WHAT, variants
-from ...evaluation_intervals import Difference, Resampled, with_intervals
-from ...progress import Progress, split
 from ...protocols import protocol_of
-from ...resampled import number_of_resamples
 from ...scores.fit import fit_votes
 from ...scores.reliability import Agreement
 from ...store import Store
-from ...store.areas import areas_of
-from ...store.projects import get_project
-from ...store.rankings import read_rankings
-from ...store.tallies import closed_votes
+from ...store.projects.projects import get_project
+from ...store.projects.rankings import read_rankings
+from ...store.tokens.areas import areas_of
+from ...store.votes.tallies import closed_votes
+from ...trust import reliability
 from ..codec import result_type
 from . import draws, evaluated
 from .base import Figure, R, measure_and_keep

@@ -11,17 +11,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import sqlalchemy as sa
 
+from ...base.progress import Progress
+from ...dataset.formats import parquet
 from ...errors import InputError, Issue
-from ...formats import parquet
 from ...platforms import Mapping, Question, UnnamedColumnsError
-from ...progress import Progress
 from ...store import Store
 from ...store import schema as t
-from ...store.archive import export_project
-from ...store.ballots import Ballot
-from ...store.settlement import read_assignments
+from ...store.ballots.ballots import Ballot
+from ...store.projects.archive import export_project
 from ...store.spool import read_upload
-from ...store.votes import UploadPreview, preview_upload
+from ...store.votes.settlement import read_assignments
+from ...store.votes.votes import UploadPreview, preview_upload
 from ...tables import ASSIGNMENTS
 from ..base import n_comparisons
 from ..projects import publishing_seconds

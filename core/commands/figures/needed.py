@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...base.progress import Progress
 from ...errors import InputError, RunoffError
-from ...evaluation_needed import Needed, Voting, tokens_needed, votes_needed
-from ...interval_rules import FIGURES as OF_VOTES
-from ...panel import PAPER_PANEL, Panel
-from ...progress import Progress
+from ...evaluation.interval_rules import FIGURES as OF_VOTES
+from ...evaluation.needed import Needed, Voting, tokens_needed, votes_needed
 from ...store import Store
-from ...store.panel_fits import BALLOT_VOTES, fit_stored
-from ...store.plans import read_plan
+from ...store.projects.plans import read_plan
+from ...store.scores.panel_fits import BALLOT_VOTES, fit_stored
+from ...voters.panel import PAPER_PANEL, Panel
 from .evaluated import Evaluated
 from .evaluation import OfEvaluation
 

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import sqlalchemy as sa
 
+from ...base.progress import Progress
 from ...plan import Plan
-from ...planning import at_other_budgets
-from ...progress import Progress
 from ...simulation.scheme_table import SchemeRow
+from ...simulation.shapes import at_other_budgets
 from ...store import Store
-from ...store.forecasts import GuessSource, make_forecast, make_search, read_guess
-from ...store.scheme_runs import SchemeQuestion, run_schemes
+from ...store.scores.forecasts import GuessSource, make_forecast, make_search, read_guess
+from ...store.scores.scheme_runs import SchemeQuestion, run_schemes
 from .base import Figure, R
 
 

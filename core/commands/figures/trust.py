@@ -8,14 +8,11 @@ from functools import partial
 import numpy as np
 import sqlalchemy as sa
 
-from ... import reliability, trust
+from ...base.progress import Progress
 from ...errors import RunoffError
-from ...foresight import Foresight
-from ...items import pair_label
-from ...progress import Progress
+from ...evaluation.resampled import draw_scores, number_of_resamples
 from ...protocols import protocol_of
 from ...protocols.base import N_TOP
-from ...resampled import draw_scores, number_of_resamples
 from ...scores import BallotVotes
 from ...scores.borda import tally
 from ...scores.connection import connected_parts
@@ -23,13 +20,16 @@ from ...scores.fit import FittedVotes, fit_votes, joined
 from ...scores.posterior import item_posteriors
 from ...scores.signal import by_chance
 from ...store import Store
-from ...store.areas import items_of
-from ...store.audits import read_audit
-from ...store.ballots import Ballot, ballots_of
-from ...store.foresights import closed_fit_of, stored_foresight
-from ...store.plans import is_last
-from ...store.tallies import closed_votes, progress_of
-from ...trust import Line
+from ...store.ballots.ballots import Ballot, ballots_of
+from ...store.projects.plans import is_last
+from ...store.scores.audits import read_audit
+from ...store.scores.foresights import closed_fit_of, stored_foresight
+from ...store.tokens.areas import items_of
+from ...store.votes.tallies import closed_votes, progress_of
+from ...tokens.items import pair_label
+from ...trust import reliability, report
+from ...trust.foresight import Foresight
+from ...trust.report import Line
 from .votes import OfRanking, agreement_of
 
 SCORED = 10_000  # votes that are fitted, and scored again some twenty times, in a second
@@ -75,9 +75,10 @@ def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[Line, ..
             lines.append(_no_ranking(str(error)))
     else:
         lines.append(_no_ranking(fitted))
-    if len(ballots) > 1 and (cut := trust.cut_lost(foresight, audit)) is not None:  # ballot 1 holds all: nothing is cut
+    # ballot 1 holds all: nothing is cut
+    if len(ballots) > 1 and (cut := report.cut_lost(foresight, audit)) is not None:
         lines.append(cut)
-    return (*lines, trust.agreement(*agreed, chance=chance), *_reliability_lines(ballots[-1], votes, fitted, chance))
+    return (*lines, report.agreement(*agreed, chance=chance), *_reliability_lines(ballots[-1], votes, fitted, chance))
 
 
 def _fitted(votes: list[BallotVotes]) -> FittedVotes | str:
@@ -90,7 +91,7 @@ def _fitted(votes: list[BallotVotes]) -> FittedVotes | str:
 
 def _no_ranking(error: str) -> Line:
     why = f"There is no ranking of all items: {error}"
-    return Line("The top", trust.RED, why, "See the lines above.")
+    return Line("The top", report.RED, why, "See the lines above.")
 
 
 def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes], is_last: bool) -> list[Line]:
@@ -104,9 +105,9 @@ def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes], is_last: bool) 
     parts = connected_parts(first, second, len(items))
     top = np.argsort(-points / np.maximum(times, 1), kind="stable")[:N_TOP]
     return [
-        trust.one_graph([len(part) for part in parts], int((times == 0).sum())),
-        trust.enough_votes(times, planned),
-        trust.won_and_lost(points, times, top, is_last=is_last),
+        report.one_graph([len(part) for part in parts], int((times == 0).sum())),
+        report.enough_votes(times, planned),
+        report.won_and_lost(points, times, top, is_last=is_last),
     ]
 
 
@@ -129,10 +130,10 @@ def _ranking_lines(
         n_votes = sum(len(held.first) for held in votes)
         draws = draw_scores(votes, ballot.protocol, resamples=number_of_resamples(n_votes), rng=rng)
         probability, tied = draws.top_probability(n_top), draws.tied_for_first().tolist()
-    lines = [trust.certain_top(probability, n_top, is_last=is_last, chance=chance)]
+    lines = [report.certain_top(probability, n_top, is_last=is_last, chance=chance)]
     if tied:
-        lines.append(trust.first_place([names[item] for item in tied], is_last=is_last, chance=chance))
-    if (found := trust.no_circles(foresight)) is not None:
+        lines.append(report.first_place([names[item] for item in tied], is_last=is_last, chance=chance))
+    if (found := report.no_circles(foresight)) is not None:
         lines.append(found)
     return lines
 
@@ -140,8 +141,8 @@ def _ranking_lines(
 def _reliability_lines(ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str, chance: str) -> list[Line]:
     """Halves of the voters and the noise ceiling."""
     measures = (
-        (trust.halves, reliability.halves, reliability.HALVES_SEED),
-        (partial(trust.ceiling, chance=chance), reliability.ceiling, reliability.CEILING_SEED),
+        (report.halves, reliability.halves, reliability.HALVES_SEED),
+        (partial(report.ceiling, chance=chance), reliability.ceiling, reliability.CEILING_SEED),
     )
     lines = []
     for line, measure, number in measures:

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ...effects import N_TOP
+from ...base.plurals import many, plural
+from ...base.progress import Progress
 from ...embeddings import Embedding
 from ...errors import RunoffError
 from ...evaluation import compare
-from ...plurals import many, plural
-from ...progress import Progress
 from ...store import Store
-from ...store.laid_aside import excluded_ids
-from ...store.library import embeddings_of, open_library
-from ...store.scores import dataset_of
-from ...store.without_voters import Counted, chosen_otherwise, counted_without, dataset_without
+from ...store.projects.library import embeddings_of, open_library
+from ...store.scores.scores import dataset_of
+from ...store.scores.without_voters import Counted, chosen_otherwise, counted_without, dataset_without
+from ...store.votes.laid_aside import excluded_ids
+from ...votes.effects import N_TOP
 from .votes import OfRanking
 
 KEYS = ["area", "token_a", "token_b"]

@@ -9,20 +9,20 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from ...agreement import Agreement, agreement, raw_agreement
+from ...base.estimates import Share, share
+from ...base.plurals import plural
+from ...base.progress import Progress
 from ...errors import UndefinedMetricError
-from ...estimates import Share, share
-from ...plurals import plural
-from ...progress import Progress
-from ...quality import SideBias, side_bias
 from ...scores.connection import connected_parts
 from ...store import Store
-from ...store.areas import items_of
-from ...store.ballots import ballots_of, pilot_of
-from ...store.checks import CheckAnswers, check_answers, counted_votes, voted_pairs
-from ...store.tallies import progress_of
-from ...store.voter_answers import voter_answers
-from ...voter_quality import VoterQuality, measure
+from ...store.ballots.ballots import ballots_of, pilot_of
+from ...store.tokens.areas import items_of
+from ...store.votes.checks import CheckAnswers, check_answers, counted_votes, voted_pairs
+from ...store.votes.tallies import progress_of
+from ...store.votes.voter_answers import voter_answers
+from ...trust.agreement import Agreement, agreement, raw_agreement
+from ...trust.quality import SideBias, side_bias
+from ...trust.voter_quality import VoterQuality, measure
 from .base import Figure, R
 
 READ = 25_000  # votes that are read and looked at in a second

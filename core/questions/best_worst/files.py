@@ -22,10 +22,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...csv_writing import csv_text
 from ...errors import InputError, Issue
-from ...platforms.reading import composed, why_lost
 from ...tabular import Table, Texts, is_workbook, open_table, read_lines, refuse_doubled, shown_header
+from ...tabular.csv_writing import csv_text
+from ...votes.reading import composed, why_lost
 from ..rating.columns import NAMES, has_texts, place_among, place_of, plain_title
 from .tuples import BestWorst
 

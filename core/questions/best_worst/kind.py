@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from ...base.estimates import LEVEL
 from ...errors import InputError
-from ...estimates import LEVEL
-from ...language import Language, translatable
+from ...i18n import Language, translatable
 from ...scores.bradley_terry import BradleyTerry, expected_borda, fit_bradley_terry
 from ...scores.voter_bootstrap import resample_voters
 from ..base import (

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.estimates import LEVEL, Estimate, widened_tails
 from ...errors import RunoffError
-from ...estimates import LEVEL, Estimate, widened_tails
 from ...metrics import rounded_scores
 from ...scores.uncertainty import MOST_UNDEFINED
 from ...scores.voter_bootstrap import resample_voters

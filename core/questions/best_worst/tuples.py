@@ -19,7 +19,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...ballots import checked_items, whole_number
+from ...ballots.draw import checked_items, whole_number
 from ...errors import InputError
 from ...scores.bradley_terry import BradleyTerry, fit_bradley_terry
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError, Issue, PlanError, UndefinedMetricError
-from ...language import Language, translatable
+from ...i18n import Language, translatable
 from ..base import (
     VOTERS,
     About,

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...errors import InputError, Issue
-from ...platforms.reading import composed, why_lost
 from ...tabular import Table, column_numbers, open_table, refuse_doubled, same_name, shown_header
+from ...votes.reading import composed, why_lost
 from ..rating.columns import NAMES, place_among
 from .agreement import Orders
 from .groups import GroupComparison, TargetGroup, from_orders

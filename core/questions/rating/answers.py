@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError, Issue
-from ...matching import text_key
-from ...platforms.base import ResultFile
 from ...tables import ANSWERS
 from ...tabular import Table
+from ...votes.matching import text_key
+from ...votes.platform import ResultFile
 from .columns import has_texts
 from .sets import RatingSet
 

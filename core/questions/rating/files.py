@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...errors import InputError, Issue
-from ...platforms.reading import composed, why_lost
 from ...tabular import NO_NUMBER, is_missing, shown_header
+from ...votes.reading import composed, why_lost
 from .columns import NAMES, Cells, open_ratings, people_columns, place_of, read_cells
 from .scales import RatingScale
 from .sets import RatingSet

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ...base.estimates import LEVEL, widened_tails
 from ...errors import InputError, UndefinedMetricError
-from ...estimates import LEVEL, widened_tails
-from ...language import Language
-from ...platforms.base import ResultFile
+from ...i18n import Language
 from ...tabular import Table
+from ...votes.platform import ResultFile
 from ..base import (
     VOTERS,
     About,

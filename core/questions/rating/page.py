@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ...errors import InputError, Issue
-from ...language import translatable
+from ...i18n import translatable
 from ..task_page import Page, Words, settings_of_page
 from .gold_pairs import MOST_GOLD, GoldPair, Qualification, qualify
 from .scales import RatingScale

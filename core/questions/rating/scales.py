@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from ...errors import InputError, Issue
-from ...language import translatable
+from ...i18n import translatable
 
 _TOLERANCE = 1e-9
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...agreement import LEVEL, RESAMPLES, Agreement
+from ...base.estimates import Estimate, widened_tails
 from ...errors import InputError, UndefinedMetricError
-from ...estimates import Estimate, widened_tails
 from ...metrics import average_ranks, rounded_scores
+from ...trust.agreement import LEVEL, RESAMPLES, Agreement
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

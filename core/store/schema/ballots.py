@@ -221,7 +221,7 @@ judgement = Table(
     id_(),
     to_("assignment"),
     to_("question"),
-    text_("answer"),  # unknown; of a comparison first, second or tie; else as core/schemes/collected.py writes it
+    text_("answer"),  # unknown; of a comparison first, second or tie; else as core/questions/base.py writes it
     Column("value", Float),  # 1 first, 0 second, .5 tie; a rating; NULL where there is none
     Column("seconds", Float),
     text_("status"),  # counted, unknown, rejected, repeat, withdrawn, excluded

@@ -32,7 +32,7 @@ project = Table(
     Column("item_rules", JSON),  # which pairs become items: a sample, exclusions; NULL for all pairs
     since_("0002", text_("ranking", default="all")),  # one ranking over all areas, or one per area
     since_("0005", Column("policy", JSON)),  # what counts of rejected answers and of repeats; NULL: the default
-    since_("0005", Column("datasheet", JSON)),  # what the owner says of the dataset (core/datasheet/fields.py)
+    since_("0005", Column("datasheet", JSON)),  # what the owner says of the dataset (core/dataset/datasheet/fields.py)
     since_("0005", text_("voter_secret", nullable=True)),  # hashes voters' ids where the dataset is published
     since_("0004", count_("pulse")),  # votes given and taken back on the voting page: they raise no revision
     CheckConstraint("kind IN ('real', 'trial', 'demo')", name="kind"),
@@ -156,7 +156,7 @@ plan = Table(
     Column("wording", JSON, nullable=False),
     text_("created_at"),
     since_("0002", to_("area", nullable=True)),  # the area it is for where each has a ranking of its own
-    since_("0005", Column("checks", JSON)),  # the checks a ballot gets (core/checks.py); NULL: none
+    since_("0005", Column("checks", JSON)),  # the checks a ballot gets (core/ballots/checks.py); NULL: none
 )
 
 # A plan with its seeds and rules as it was frozen before ballot 1, to be shown later.

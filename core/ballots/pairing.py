@@ -1,0 +1,246 @@
+"""Pairing items that scores can't tell apart yet, for the later ballots of the protocol "runoff".
+
+A comparison of two items whose order is known already says little; one of near neighbours says most. How
+near is near depends on how sure the scores are, so the order in which neighbours meet is drawn anew again and
+again from what is known: score + standard error × normal noise.
+
+References: Thompson (1933), On the likelihood that one unknown probability exceeds another, Biometrika 25
+(drawing from what is known); Heckel, Shah, Ramchandran, Wainwright (2019), Active ranking from pairwise
+comparisons, Annals of Statistics 47 (why adaptive comparisons need fewer votes).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from ..errors import InputError
+from .draw import checked_items, whole_number
+from .graphs import balanced_sides, complement, edge_keys, exchange, faulty_edges, regular_pairs
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ROUNDS, FEW = 8, 40  # rounds in which repeats are repaired together, and how few are left to be repaired one by one
+PATIENCE = 300  # edges that one repeat is tried with, and rounds in which parts are joined
+TRIES = 5  # draws before the ballot is drawn without regard to scores
+
+
+def draw_near_comparisons(
+    items: ArrayLike,
+    appearances: int,
+    *,
+    score: ArrayLike,
+    spread: ArrayLike,
+    rng: np.random.Generator,
+) -> Ints:
+    """Draw a ballot's comparisons between near neighbours: each item appears M times.
+
+    For every two appearances the items are put into an order drawn from score + spread·η, η ~ N(0, 1), and joined to
+    a ring: first of next neighbours, since only they tell items apart that are sure of their places, then of
+    items near to each other in an order blurred by more and more ranks, since pairs must not repeat. Where more than
+    half of all pairs are to meet, those stay away that are far apart.
+
+    No item meets itself, and the ballot's graph is connected where M ≥ 2. If M·N is odd, one item appears M + 1 times.
+    No two items meet twice while M ≤ N − 1; above that the counts of any two pairs differ by at most one. In each of
+    the two columns every item appears equally often, within one.
+
+    Parameters
+    ----------
+    items : the N ≥ 2 items of the ballot, whole numbers, all different, shape (N,).
+    appearances : M, at least 1.
+    score : of each item, any scale, shape (N,); spread : its standard error on that scale, from 0 on, shape (N,).
+    rng : source of the draw.
+
+    Returns shape (⌈M·N/2⌉, 2): the values in `items` that meet, rows in random order.
+    Raises `InputError` for fewer than two items, repeated items, M < 1, or scores that don't fit.
+
+    >>> pairs = draw_near_comparisons(
+    ...     [10, 20, 30, 40, 50, 60], 2, score=[6, 5, 4, 3, 2, 1], spread=[0.1] * 6, rng=np.random.default_rng(1)
+    ... )
+    >>> np.unique(pairs, return_counts=True)[1].tolist()
+    [2, 2, 2, 2, 2, 2]
+    """
+    values = checked_items(items)
+    n, m = len(values), whole_number(appearances, 1, "appearances")
+    centre, width = (_numbers(given, n, name) for given, name in ((score, "score"), (spread, "spread")))
+    if (width < 0).any():
+        raise InputError("spread must be from 0 on.")
+    rounds, rest = divmod(m, n - 1)
+    if 2 * rest > n - 1:
+        # More than half of all pairs: draw the pairs that stay away, far ones.
+        order = _drawn_order(centre, width, 0, rng)
+        pairs = complement(edge_keys(order[_far_pairs(n, n - 1 - rest)], n), n)
+    else:
+        pairs = _near_pairs(centre, width, rest, rng)
+    if rounds:
+        pairs = np.concatenate((*([complement(np.empty(0, np.int64), n)] * rounds), pairs))
+    pairs = rng.permutation(pairs)
+    turned = balanced_sides(pairs, rng)
+    pairs[turned] = pairs[turned][:, ::-1]
+    return values[pairs]
+
+
+def connected_or_redrawn(pairs: Ints, items: ArrayLike, appearances: int, *, rng: np.random.Generator) -> Ints:
+    """Comparisons drawn at random, or others as random where those leave items apart.
+
+    A fit of all votes needs one connected graph, which opponents at random don't promise where M is small. Then rings
+    in random order are drawn, as `draw_near_comparisons` does of items that nothing is known of.
+
+    Parameters
+    ----------
+    pairs : the comparisons, values of `items`, shape (n, 2); items, appearances, rng : as they were drawn with.
+
+    Returns `pairs` where they are connected, or where M = 1 can't be; else a new draw.
+    """
+    values = checked_items(items)
+    places = np.searchsorted(np.sort(values), pairs)
+    links = coo_array((np.ones(len(places)), places.T), shape=(len(values), len(values)))
+    if appearances < 2 or connected_components(links, directed=False)[0] == 1:
+        return pairs
+    unknown, wide = np.zeros(len(values)), np.ones(len(values))
+    return draw_near_comparisons(values, appearances, score=unknown, spread=wide, rng=rng)
+
+
+def _far_pairs(n: int, degree: int) -> Ints:
+    """Pairs of places in an order, each place in `degree` of them, as far apart as that allows; none repeated.
+
+    Places r and r + offset round the circle meet, for the offsets next to n/2. If n·degree is odd, one place is in one
+    pair fewer. The degree is at most n/2.
+    """
+    half, place = n // 2, np.arange(n)
+    parts = [np.empty((0, 2), dtype=np.int64)]
+    if degree % 2 and n % 2 == 0:
+        parts.append(np.stack((place[:half], place[half:]), axis=1))
+    elif degree % 2:
+        ring = np.arange(n) * half % n  # half has no divisor in common with n = 2·half + 1
+        parts.append(ring[: n - 1].reshape(-1, 2))
+    nearest = half - 1 if n % 2 == 0 or degree % 2 else half
+    for offset in range(nearest, nearest - degree // 2, -1):
+        parts.append(np.stack((place, (place + offset) % n), axis=1))
+    return np.concatenate(parts)
+
+
+def _near_pairs(score: Floats, spread: Floats, m: int, rng: np.random.Generator) -> Ints:
+    """Pairs of vertices with near scores, each vertex in M of them, none repeated; connected where M ≥ 2.
+
+    If M·n is odd, one vertex is in M + 1 of them.
+    """
+    n = len(score)
+    if m == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.argsort(score, kind="stable")] = np.arange(n)
+    for _ in range(TRIES):
+        rings = [_ring(_drawn_order(score, spread, 2 * turn, rng), turn) for turn in range(m // 2)]
+        if m % 2:
+            rings.append(_matching(_drawn_order(score, spread, m - 1, rng), rng))
+        edges = np.concatenate(rings)
+        if _repair(edges, rank, rng) and (m < 2 or _join(edges, n, rng)):
+            return edges
+    # Small graphs may leave no room for a repair: then without regard to scores.
+    return regular_pairs(n, len(edges), rng)
+
+
+def _drawn_order(score: Floats, spread: Floats, blur: int, rng: np.random.Generator) -> Ints:
+    order = np.argsort(score + spread * rng.standard_normal(len(score)), kind="stable")
+    place = np.arange(len(order)) + rng.uniform(-blur, blur, len(order))
+    return order[np.argsort(place, kind="stable")]
+
+
+def _ring(order: Ints, turn: int) -> Ints:
+    """A ring: the first turn joins every item to the next, the others every second one upwards and back on the rest."""
+    ring = order if turn == 0 else np.concatenate((order[::2], order[1::2][::-1]))
+    return np.stack((ring, np.roll(ring, -1)), axis=1)
+
+
+def _matching(order: Ints, rng: np.random.Generator) -> Ints:
+    """Each item with the next; one of an odd number is left over, and meets a neighbour besides."""
+    if len(order) % 2 == 0:
+        return order.reshape(-1, 2)
+    single = 2 * int(rng.integers(len(order) // 2 + 1))
+    neighbour = single - 1 if single else 1
+    return np.concatenate((np.delete(order, single).reshape(-1, 2), [[order[single], order[neighbour]]]))
+
+
+def _repair(edges: Ints, rank: Ints, rng: np.random.Generator) -> bool:
+    """Exchange ends of repeated edges with edges nearby in rank, in place, until none is left.
+
+    Many at once while there are many; the last ones each on their own. Returns whether none is left.
+    """
+    n = len(rank)
+    order = np.argsort(rank[edges].sum(axis=1), kind="stable")
+    # Next neighbours, the first ring, stay together if there is anything else to exchange with.
+    place = order[order >= n] if len(edges) >= 2 * n else order
+    where = np.searchsorted(rank[edges[place]].sum(axis=1), rank[edges].sum(axis=1))
+    for _ in range(ROUNDS):
+        faulty = np.flatnonzero(faulty_edges(edges, n))
+        if len(faulty) <= FEW:
+            break
+        partner = _partners(where[faulty], place, 8, rng)
+        # No edge may stand in two exchanges at once.
+        ends = np.concatenate((faulty, partner))
+        first = np.zeros(len(ends), dtype=bool)
+        first[np.unique(ends, return_index=True)[1]] = True
+        free = first[: len(faulty)] & first[len(faulty) :]
+        if free.any():
+            exchange(edges, faulty[free], partner[free], n, rng)
+    faulty = np.flatnonzero(faulty_edges(edges, n))
+    times = Counter(edge_keys(edges, n).tolist()) if len(faulty) else Counter()
+    for edge in faulty.tolist():
+        partners = _partners(np.repeat(where[edge], PATIENCE), place, np.arange(8, 8 + 2 * PATIENCE, 2), rng)
+        if times[int(edge_keys(edges[edge : edge + 1], n)[0])] > 1 and not _exchange_one(
+            edges, edge, partners, n, times
+        ):
+            return False
+    return True
+
+
+def _partners(at: Ints, place: Ints, reach: int | Ints, rng: np.random.Generator) -> Ints:
+    """For each edge that stands `at` a place of the order `place` another one at most `reach` places off."""
+    shift = rng.integers(1, reach, len(at)) * rng.choice((-1, 1), len(at))
+    return place[np.clip(at + shift, 0, len(place) - 1)]
+
+
+def _exchange_one(edges: Ints, edge: int, partners: Ints, n: int, times: Counter[int]) -> bool:
+    """Exchange ends of one edge with the first of `partners` that leaves no loop and no new repeat."""
+    a, b = edges[edge].tolist()
+    for partner in partners.tolist():
+        c, d = edges[partner].tolist()
+        for one, other in (((a, c), (b, d)), ((a, d), (b, c))):
+            new = _key(*one, n), _key(*other, n)
+            if len({a, b, c, d}) == 4 and new[0] != new[1] and not times[new[0]] and not times[new[1]]:
+                times.subtract((_key(a, b, n), _key(c, d, n)))
+                times.update(new)
+                edges[edge], edges[partner] = one, other
+                return True
+    return False
+
+
+def _key(a: int, b: int, n: int) -> int:
+    return min(a, b) * n + max(a, b)
+
+
+def _join(edges: Ints, n: int, rng: np.random.Generator) -> bool:
+    """Exchange ends of edges of different parts, in place, until the graph is connected."""
+    for _ in range(PATIENCE):
+        graph = coo_array((np.ones(len(edges), np.int8), (edges[:, 0], edges[:, 1])), shape=(n, n))
+        n_parts, part = connected_components(graph, directed=False)
+        if n_parts == 1:
+            return True
+        drawn = rng.permutation(len(edges))
+        _, at = np.unique(part[edges[drawn, 0]], return_index=True)  # a random edge of every part
+        chosen = drawn[at][: len(at) // 2 * 2]
+        exchange(edges, chosen[0::2], chosen[1::2], n, rng)
+    return False
+
+
+def _numbers(values: ArrayLike, n: int, name: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (n,) or not np.isfinite(array).all():
+        raise InputError(f"{name} must be one finite number for each of {n} items, found shape {array.shape}.")
+    return array

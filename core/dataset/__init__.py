@@ -1,0 +1,1 @@
+"""The finished dataset as files: written, read, compared, split, described."""

@@ -1,0 +1,201 @@
+"""A project's datasheet as one HTML page, which needs nothing else: its text is `templates/datasheet.html.j2`, and the
+figures of its tables are worked out here. Every text is escaped where the template prints it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+
+from markupsafe import Markup
+
+from ...base.percent import percent
+from ...base.plurals import plural
+from ...base.templating import environment
+from ...protocols import protocol_of
+from ...protocols.paper import REFERENCE
+from ...questions.voting_settings import TRAITS
+from ..splits import RULE
+from .checklist import checklist, known_limits
+from .facts import Facts, RankingFacts, Reliability
+
+UNSAID = "Not recorded."
+Row = tuple[object, ...]
+_ANSWERS = {
+    "counted": "counted",
+    "unknown": "“I don't know a word here”: no vote",
+    "rejected": "of rejected assignments: not counted",
+    "repeat": "the same voter on the same comparison again: not counted",
+    "withdrawn": "taken back: not counted",
+    "excluded": "of voters left out: not counted",
+}
+
+
+def datasheet(facts: Facts) -> bytes:
+    """The whole datasheet as a page with its own style for light, dark and print, no script, nothing loaded."""
+    about = [protocol_of(name).about for name in facts.protocols]
+    cite = f"{facts.fields.authors}: {facts.title}." + (f" Version {facts.version}." if facts.version else "")
+    page = environment(__package__).get_template("datasheet.html.j2")
+    return page.render(
+        facts=facts,
+        css=files(__package__).joinpath("sheet.css").read_text(encoding="utf-8").strip(),
+        unsaid=UNSAID,
+        period=_period(facts),
+        areas=[
+            (a.name, a.n_tokens, a.n_proposed, "not known" if a.n_rare is None else a.n_rare, a.n_items)
+            for a in facts.areas
+        ],
+        ties_allowed=any(ranking.plan.get("ties_allowed") for ranking in facts.rankings),
+        ballots=_ballots(facts),
+        plan=_plan(facts),
+        traits=[(TRAITS[name][0] if name in TRAITS else name, value, n) for name, value, n in facts.voters.traits],
+        pay=pay_rows(facts),
+        answers=[(_ANSWERS.get(status, status), n) for status, n in facts.votes.by_status.items()],
+        exclusions=[(each.reason, each.n_voters) for each in facts.exclusions],
+        agreement=_agreement(facts),
+        methods=[method for protocol in about for method in protocol.methods],
+        level=percent(facts.about["interval"]["level"]),
+        ranked=any(protocol.whole_field for protocol in about),
+        no_intervals="; ".join(dict.fromkeys(r.interval_note for r in facts.rankings if r.interval_note)),
+        limits=known_limits(facts),
+        checks=[(each.name, each.verdict, each.ground) for each in checklist(facts)],
+        split_rule=RULE,
+        citation=facts.fields.citation or (cite if facts.fields.authors else ""),
+        reference=REFERENCE,
+        on_one_line=_on_one_line,
+        percent=percent,
+        plural=plural,
+        shown=shown,
+        split_paragraphs=split_paragraphs,
+        zip=zip,
+    ).encode("utf-8")
+
+
+def split_paragraphs(text: str) -> list[str]:
+    """The paragraphs of somebody's text; blank lines part them."""
+    return re.split(r"\n{2,}", text)
+
+
+def shown(value: object) -> str:
+    """A value as people read it.
+
+    >>> shown(1234), shown(0.25), shown(None), shown("a")
+    ('1,234', '0.25', '–', 'a')
+    """
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.3g}" if isinstance(value, float) else str(value)
+
+
+def _on_one_line(html: Markup) -> Markup:
+    return Markup(" ").join(line.strip() for line in html.split("\n") if line.strip())
+
+
+def _period(facts: Facts) -> str:
+    days = [day for r in facts.rankings for b in r.ballots for day in (b.drawn, b.closed) if day]
+    return f"{min(days)} to {max(days)} (UTC; first draw to last closing)" if days else UNSAID
+
+
+def _by_area(facts: Facts, header: Sequence[str], rows: Sequence[Row]) -> tuple[Sequence[str], Sequence[Row]]:
+    """A table whose first column is the ranking's area, which only several rankings need."""
+    return (header, rows) if len(facts.rankings) > 1 else (header[1:], [row[1:] for row in rows])
+
+
+def _ballots(facts: Facts) -> tuple[Sequence[str], Sequence[Row], Sequence[str]]:
+    numbers = ("Ballot", "Items", "Appearances", "Comparisons", "Counted votes", "Slope b", "Drawn", "Closed")
+    rows = [
+        (
+            r.area,
+            "pilot" if b.number == 0 else b.number,
+            b.n_items,
+            b.appearances,
+            b.n_comparisons,
+            b.n_votes,
+            None if b.slope is None else f"{b.slope:.3f}",
+            b.drawn,
+            b.closed or "open",
+        )
+        for r in facts.rankings
+        for b in r.ballots
+    ]
+    return *_by_area(facts, ("Area", *numbers), rows), numbers
+
+
+def _plan(facts: Facts) -> str:
+    told = []
+    for r in facts.rankings:
+        if r.plan:
+            kept = f"{r.plan['n_ballots']} ballots, {r.plan['keep']:g} of the items kept each time"
+            told.append(f"{r.area}: {kept}" if r.area else kept)
+    return "; ".join(told)
+
+
+def _agreement(facts: Facts) -> tuple[Sequence[str], Sequence[Row]]:
+    """α, halves of the voters, noise ceiling, each with what it rests on."""
+    rows: list[Row] = []
+    for r in facts.rankings:
+        rows += [
+            (r.area, "Krippendorff's α of voters", *_alpha(r)),
+            (r.area, "ρ_w between two halves of the voters", *_measured(r.halves, "random splits")),
+            (r.area, "ρ_w of a model with the true ranking", *_measured(r.ceiling, "simulations")),
+        ]
+    return _by_area(facts, ("Area", "Figure", "Value", "Behind it"), rows)
+
+
+def _alpha(ranking: RankingFacts) -> tuple[str | None, str]:
+    a = ranking.alpha
+    if a is None:
+        return None, ranking.no_alpha
+    interval = "" if a.lower != a.lower else f" ({a.lower:.3f} to {a.upper:.3f})"
+    behind = f"{a.n_units:,} comparisons with several answers, {a.n_answers:,} answers, {a.n_voters:,} voters"
+    return f"{a.alpha:.3f}{interval}", f"{behind}; {percent(a.level)} interval; 0 is chance"
+
+
+def _measured(found: Reliability, repetitions: str) -> tuple[str | None, str]:
+    if found.value is None:
+        return None, found.why_not
+    return f"{found.value:.3f}", f"mean of {found.n} {repetitions}"
+
+
+def pay_rows(facts: Facts) -> list[tuple[str, str]]:
+    """Lines of label and value: reward a task, the platform's fee, the wage an hour as planned and as measured."""
+    rows = []
+    for ranking in facts.rankings:
+        of, plan = f" ({ranking.area})" if ranking.area else "", ranking.plan
+        if not plan:
+            rows.append((f"Reward a task{of}", "not recorded"))
+            continue
+        size, reward = plan["task_size"], plan["reward"]
+        rows.append(
+            (f"Reward a task{of}", f"{reward:g} for {size} comparisons; fee of the platform {percent(plan['fee'])}")
+        )
+        planned = hourly(reward, size, plan["seconds_per_comparison"])
+        rows.append(
+            (f"Hourly wage as planned{of}", f"{planned:.2f}, at {plan['seconds_per_comparison']:g} s a comparison")
+        )
+    seconds, sizes = facts.votes.seconds, {r.plan["task_size"]: r.plan["reward"] for r in facts.rankings if r.plan}
+    if seconds is None:
+        rows.append(("Hourly wage as measured", "not recorded: no answers of people were timed"))
+    elif len(sizes) == 1:
+        ((size, reward),) = sizes.items()
+        wage = hourly(reward, size, seconds)
+        rows.append(
+            (
+                "Hourly wage as measured",
+                f"{wage:.2f}, at a median of {seconds:.1f} s over {facts.votes.n_timed:,} answers",
+            )
+        )
+    return rows
+
+
+def hourly(reward: float, comparisons: int, seconds: float) -> float:
+    """What a task's reward is an hour.
+
+    >>> hourly(0.25, 10, 6.0)
+    15.0
+    """
+    return reward * 3600 / (comparisons * seconds)

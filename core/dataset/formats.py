@@ -1,0 +1,188 @@
+"""A dataset in the layouts that other programs read: Parquet, JSON, SimLex-like word pairs, MTEB's STS."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ..errors import InputError, Issue
+from ..tables import DATASET, Schema
+from ..tabular import check_cells
+from ..tabular.json_texts import parse_json
+from ..tabular.parquet_pages import unpacked_bytes
+from ..tabular.zips import MAX_JSON, most_unpacked
+from .files import to_json
+
+_ARROW = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
+_LONGEST_NUMBER = 32  # bytes
+_CELLS_A_COLUMN = 1000  # that it takes as much room as, without a row too
+_PANDAS = {"text": "str", "int": "int64", "float": "float64"}
+
+
+def to_parquet(dataset: pd.DataFrame) -> bytes:
+    """The dataset as one Parquet file; what isn't there is null. The description stands in its metadata, key `runoff`.
+
+    The same dataset gives the same bytes by the same version of pyarrow.
+    """
+    DATASET.check(dataset)
+    schema = {name: DATASET.columns.get(name, "text") for name in dataset.columns}
+    about = {b"runoff": to_json({str(key): value for key, value in dataset.attrs.items()})} if dataset.attrs else {}
+    return parquet(dataset, Schema("dataset", schema), about)
+
+
+def parquet(frame: pd.DataFrame, schema: Schema, metadata: dict[bytes, bytes] | None = None) -> bytes:
+    """A table of a schema as Parquet, columns in the schema's order."""
+    fields = [pa.field(name, _ARROW[kind]) for name, kind in schema.columns.items()]
+    columns = [pa.array(frame[field.name], type=field.type, from_pandas=True) for field in fields]
+    table = pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=metadata or None))
+    out = io.BytesIO()
+    pq.write_table(table, out, compression="zstd")
+    return out.getvalue()
+
+
+def table_of(data: bytes, schema: Schema) -> pd.DataFrame:
+    """The table of a schema that `parquet` wrote."""
+    frame = pq.read_table(pa.BufferReader(data)).to_pandas(ignore_metadata=True)
+    return schema.check(frame.astype({name: _PANDAS[kind] for name, kind in schema.columns.items()}))
+
+
+def from_parquet(data: bytes, name: str) -> pd.DataFrame:
+    """The dataset of a Parquet file with the columns of DATASET; `InputError` for another one."""
+    try:
+        table = _bounded_table(data, name)
+        about = parse_json((table.schema.metadata or {}).get(b"runoff", b"{}"), most=MAX_JSON)
+        frame = table.to_pandas(ignore_metadata=True)  # what pandas noted there could be anything
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{name} can't be read as Parquet: {error}.") from error
+    missing = [column for column in ("token_a", "token_b", "score") if column not in frame]
+    if missing:
+        raise InputError(f"{name} is not a dataset: it lacks the columns {', '.join(missing)}.")
+    if "area" not in frame:
+        frame.insert(0, "area", "")
+    try:
+        frame = frame.astype({column: _PANDAS[kind] for column, kind in DATASET.columns.items() if column in frame})
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{name} is not a dataset: a column is of another kind ({error}).") from error
+    if not isinstance(about, dict):
+        raise InputError(f"{name}: its description is no JSON object.")
+    frame.attrs = {"notes": [], **about}
+    return DATASET.check(frame)
+
+
+def _bounded_table(data: bytes, name: str) -> pa.Table:
+    """The table of a Parquet file; `InputError` for one that holds more than its size lets expect.
+
+    A value that repeats stands in the file once: a few bytes can say a hundred million rows, or long texts.
+    """
+    described, most = pq.read_metadata(pa.BufferReader(data)), most_unpacked(len(data))
+    check_cells(max(described.num_rows, _CELLS_A_COLUMN) * described.num_columns, name)
+    texts = [field.name for field in described.schema.to_arrow_schema() if _is_text(field.type)]
+    file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
+    columns = [file.schema.column(at) for at in range(described.num_columns)]
+    if any(column.max_repetition_level or column.length > _LONGEST_NUMBER for column in columns):
+        raise InputError(f"{name} is not a dataset: a column holds lists.")
+    table = file.read() if unpacked_bytes(data, described) <= most else None
+    if table is None or sum(map(_n_letters, table.columns)) > most:
+        raise InputError(f"{name} has {len(data):,} bytes and holds over {most:,}. Write it again without packing it.")
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+    return table
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))
+
+
+def _n_letters(column: pa.ChunkedArray) -> int:
+    """How many bytes the texts of a column will take that is kept as a dictionary of them yet, 0 for another column."""
+    if not pa.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+        return 0
+    n_bytes = [pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() for part in column.chunks]
+    return sum(n or 0 for n in n_bytes)
+
+
+def to_records(dataset: pd.DataFrame) -> bytes:
+    """The items as a JSON list of objects, best first; null where a value is missing."""
+    DATASET.check(dataset)
+    rows: list[dict[str, Any]] = [
+        {str(key): None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
+        for row in dataset.to_dict("records")
+    ]
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+    return f"[\n{lines}\n]\n".encode()
+
+
+def for_simlex(dataset: pd.DataFrame) -> bytes:
+    """Word pairs as SimLex-999 writes them: a header, tabs, no quotes; columns word1, word2, score and what there is of
+    lower, upper, votes, area.
+
+    Scores stay on their own scale (SimLex-999's is 0 to 10). Items without a score are left out. Raises `InputError`
+    naming tokens with a tab or a line end in them, or that begin with a quotation mark: some readers of such files
+    take it for one that goes around a cell, and lose the rows to the next one; others take any for a part of the word.
+    """
+    known = _without_gaps(dataset, "SimLex-999's format", with_marks=False)
+    names = ["token_a", "token_b", "score", *(n for n in ("lower", "upper", "votes", "area") if n in known)]
+    header = "\t".join(["word1", "word2", *names[2:]])
+    rows = zip(*(_cells(known[name]) for name in names), strict=True)
+    return ("\n".join([header, *("\t".join(row) for row in rows)]) + "\n").encode("utf-8")
+
+
+def for_mteb(dataset: pd.DataFrame) -> bytes:
+    """Lines of JSON with sentence1, sentence2 and score: what MTEB's tasks of the kind STS load as their split `test`.
+
+    Scores stay on their own scale; items without one are left out. MTEB ranks by cos, not |cos|.
+    """
+    DATASET.check(dataset)
+    known = dataset.dropna(subset=["score"])
+    rows = zip(known["token_a"], known["token_b"], known["score"], strict=True)
+    lines = [
+        json.dumps({"sentence1": a, "sentence2": b, "score": float(score)}, ensure_ascii=False) for a, b, score in rows
+    ]
+    return ("\n".join(lines) + "\n" if lines else "").encode("utf-8")
+
+
+def mteb_bounds(dataset: pd.DataFrame) -> tuple[float, float]:
+    """The lowest and the highest score: `min_score` and `max_score` of an MTEB task. `InputError` without a score."""
+    known = dataset["score"].dropna()
+    if known.empty:
+        raise InputError("No item has a score, so there is nothing to evaluate.")
+    return float(known.min()), float(known.max())
+
+
+def _without_gaps(dataset: pd.DataFrame, called: str, *, with_marks: bool = True) -> pd.DataFrame:
+    """The items with a score; `InputError` where a token, or an area, has a tab or a line end in it, or begins with a
+    quotation mark and not `with_marks`."""
+    DATASET.check(dataset)
+    known = dataset.dropna(subset=["score"])
+    issues = [
+        Issue(f"a token {told} can't be written", row, column, token)
+        for column in ("token_a", "token_b", "area")
+        for row, token in enumerate(known[column], 2)
+        for told in _why_not(token, with_marks=with_marks)
+    ]
+    if issues:
+        raise InputError(f"{called} can't hold this dataset; use the CSV.", issues)
+    return known
+
+
+def _why_not(token: str, *, with_marks: bool) -> list[str]:
+    """What keeps a token out of a file without quotes; nothing for most."""
+    if re.search(r"[\t\r\n]", token):
+        return ["with a tab or a line end in it"]
+    return ["that begins with a quotation mark"] if token.startswith('"') and not with_marks else []
+
+
+def _cells(values: pd.Series) -> list[str]:
+    if pd.api.types.is_float_dtype(values.dtype):
+        return ["" if math.isnan(value) else repr(float(value)) for value in values]
+    return [str(value) for value in values]

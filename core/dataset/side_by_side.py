@@ -1,0 +1,191 @@
+"""Two schemes' scores of the same items set side by side: how far they agree, and the items where they part.
+
+Scales don't matter, ranks do: 1 is the top, ties share their average rank, over the items that both scored. Figures:
+Spearman's ρ and Kendall's τ, all ranks alike; ρ_w with the weights of both tops (Eqs. 8, 9), and with those of one
+scheme's top only, which asks whether the other finds again what stands at the top there.
+
+Intervals (90 %) are over tokens where they are known (`core.evaluation.token_bounds` states the correction), else over
+items: would other items of these kinds have said the same? They take the scores as they are: other voters aren't in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from .. import metrics, rank_kernels
+from ..base.estimates import LEVEL, Estimate, widened_tails
+from ..errors import InputError, UndefinedMetricError
+from ..evaluation.token_bounds import CORRECTIONS, bounds
+from ..evaluation.tokens import FEWEST_TOKENS, MOST_ITEMS, Coded, number_of_resamples
+
+Floats = NDArray[np.float64]
+MOST_UNDEFINED = 0.2
+FIGURES = ("rho", "rho_w", "rho_w_one", "rho_w_other", "tau")
+_CORRECTION = {"rho": "rho", "rho_w": "rho_w", "rho_w_one": "rho_w", "rho_w_other": "rho_w", "tau": "tau"}
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """What two schemes say of the same items.
+
+    table : a row for each item both scored: item, one, other (scores), rank_one, rank_other, gap = rank_other −
+    rank_one; above 0 the first scheme puts it higher. Largest gap first, equal ones in the order given.
+    only_one, only_other : items that one scheme scored only; n_neither have no score at all.
+    figures : by the names of `FIGURES`, undefined ones with the reason. over : "tokens" or "items", what the intervals
+    resampled; "" where there are none.
+    """
+
+    names: tuple[str, str]
+    table: pd.DataFrame
+    only_one: tuple[str, ...]
+    only_other: tuple[str, ...]
+    n_neither: int
+    figures: Mapping[str, Estimate]
+    over: str
+
+    @property
+    def n(self) -> int:
+        """Items that both scored."""
+        return len(self.table)
+
+
+def compare_schemes(
+    ids: Sequence[str],
+    one: ArrayLike,
+    other: ArrayLike,
+    *,
+    names: tuple[str, str] = ("one", "other"),
+    tokens: tuple[Sequence[str], Sequence[str]] | None = None,
+    n0: float = 2.0,
+    resamples: int = 0,
+    seed: int = 0,
+) -> SideBySide:
+    """Compare two schemes.
+
+    Parameters
+    ----------
+    ids : the items, all different, shape (n,). one, other : scores, higher = more related, NaN where a scheme has none.
+    names : what the schemes are called. tokens : first and second token of each item, for intervals over tokens, which
+        take fifteen tokens at least. resamples : 0 takes as many as a moment allows.
+
+    Nothing raises because a figure is undefined; `InputError` for lengths that differ, ids that repeat, infinity.
+
+    >>> found = compare_schemes(["a", "b", "c"], [3, 2, 1], [30, 10, 20], resamples=1)
+    >>> found.figures["rho"].estimate, found.table["item"].tolist(), found.table["gap"].tolist()
+    (0.5, ['b', 'c', 'a'], [1.0, -1.0, 0.0])
+    """
+    scores = [np.asarray(values, dtype=np.float64) for values in (one, other)]
+    if any(values.shape != (len(ids),) for values in scores) or (tokens and {len(t) for t in tokens} != {len(ids)}):
+        raise InputError(f"{len(ids)} items need a score of each scheme, or NaN, and two tokens where there are any.")
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if list(ids).count(name) > 1)
+        raise InputError(f"Each item must stand once, and {twice!r} stands more often.")
+    if any(np.isinf(values).any() for values in scores):
+        raise InputError("A score is infinite; scores are numbers, or missing.")
+    there = [~np.isnan(values) for values in scores]
+    both = np.flatnonzero(there[0] & there[1])
+    labels = np.array(ids, dtype=object)
+    x, y = scores[0][both], scores[1][both]
+    figures, over = _figures(x, y, names, _coded(tokens, both), n0, resamples, np.random.default_rng(seed))
+    return SideBySide(
+        names,
+        _table(labels[both], x, y),
+        tuple(labels[there[0] & ~there[1]]),
+        tuple(labels[there[1] & ~there[0]]),
+        int((~there[0] & ~there[1]).sum()),
+        figures,
+        over,
+    )
+
+
+def _table(labels: NDArray[np.object_], x: Floats, y: Floats) -> pd.DataFrame:
+    ranks = [metrics.average_ranks(values) if len(values) else values for values in (x, y)]
+    gap = ranks[1] - ranks[0]
+    found = pd.DataFrame(
+        {"item": labels, "one": x, "other": y, "rank_one": ranks[0], "rank_other": ranks[1], "gap": gap}
+    )
+    return found.iloc[np.argsort(-np.abs(gap), kind="stable")].reset_index(drop=True)
+
+
+def _coded(tokens: tuple[Sequence[str], Sequence[str]] | None, both: NDArray[np.intp]) -> Coded | None:
+    """The tokens of the items both scored, None where they are too few to be resampled."""
+    if tokens is None:
+        return None
+    first, second = (np.array(side, dtype=object)[both] for side in tokens)
+    coded = Coded(pd.DataFrame({"area": "", "token_a": first, "token_b": second}))
+    return coded if coded.n_tokens >= FEWEST_TOKENS else None
+
+
+def _figures(
+    x: Floats,
+    y: Floats,
+    names: tuple[str, str],
+    coded: Coded | None,
+    n0: float,
+    resamples: int,
+    rng: np.random.Generator,
+) -> tuple[dict[str, Estimate], str]:
+    n = len(x)
+    reason = f"over {n} items that both scored, and two are needed" if n < 2 else ""
+    for values, name in zip((x, y), names, strict=True):
+        if not reason and np.ptp(metrics.rounded_scores(values)) == 0:
+            reason = f"all {n} scores of {name} are equal"
+    if reason:
+        return {name: Estimate(None, reason=reason) for name in FIGURES}, ""
+    found = _correlations(x, y, n0)
+    if n > MOST_ITEMS:
+        why = f"no interval: resampling more than {MOST_ITEMS:,} items takes too long"
+        return {name: Estimate(value, reason=why) for name, value in zip(FIGURES, found, strict=True)}, ""
+    times = resamples or number_of_resamples(n)
+    drawn = _drawn(x, y, n0, lambda: rng.multinomial(n, np.full(n, 1 / n)), times)
+    if coded is None:
+        tails = widened_tails(n, LEVEL)
+        return {
+            name: _with_bounds(value, _percentiles(column, tails))
+            for name, value, column in zip(FIGURES, found, drawn.T, strict=True)
+        }, "items"
+    by_tokens = _drawn(x, y, n0, lambda: coded.by_tokens(1, rng)[0].astype(np.int64), times)
+    result = {}
+    for name, value, of_tokens, of_items in zip(FIGURES, found, by_tokens.T, drawn.T, strict=True):
+        ends = bounds(value, of_tokens, of_items, CORRECTIONS[_CORRECTION[name]], freedom=coded.freedom)
+        result[name] = _with_bounds(value, None if ends is None else (ends.lower, ends.upper))
+    return result, "tokens"
+
+
+def _correlations(x: Floats, y: Floats, n0: float) -> list[float]:
+    """The values of `FIGURES`; raises `UndefinedMetricError`."""
+    a, b = metrics.two_rankings(x, y)
+    even = np.full(len(a), 1 / len(a))
+    found = [even, metrics.weights(a, b, n0), metrics.weights(a, a, n0), metrics.weights(b, b, n0)]
+    return [*(metrics.correlation_of_ranks(a, b, w) for w in found), rank_kernels.tau_of_ranks(a, b, even * len(a))[0]]
+
+
+def _drawn(x: Floats, y: Floats, n0: float, draw: Callable[[], NDArray[np.int64]], times: int) -> Floats:
+    """The figures of resampled items, (times, figures); NaN where they are undefined."""
+    found = np.full((times, len(FIGURES)), np.nan)
+    for row in found:
+        at = np.repeat(np.arange(len(x)), draw())
+        try:
+            row[:] = _correlations(x[at], y[at], n0)
+        except UndefinedMetricError:
+            continue
+    return found
+
+
+def _percentiles(drawn: Floats, tails: tuple[float, float]) -> tuple[float, float] | None:
+    known = drawn[~np.isnan(drawn)]
+    if len(known) < max(2, (1 - MOST_UNDEFINED) * len(drawn)):
+        return None
+    lower, upper = np.quantile(known, tails).tolist()
+    return lower, upper
+
+
+def _with_bounds(value: float, ends: tuple[float, float] | None) -> Estimate:
+    if ends is None:
+        return Estimate(value, reason="no interval: in too many resamples the figure is undefined")
+    return Estimate(value, min(ends[0], value), max(ends[1], value))

@@ -1,0 +1,1 @@
+"""One module a file format: each has a `Reader`, listed in `loading.READERS`."""

@@ -1,0 +1,179 @@
+"""How a text file of vectors is told from other text, and the length of its vectors found."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+from ...errors import InputError
+from ..formats import BOM, HEADER, Head, Recognised, check_dimensions
+from ..options import suggest_encoding
+
+FORMAT = "word2vec text"
+_SAMPLE_LINES = 100
+_LONE_CR = re.compile(rb"\r(?!\n)")
+# Words as R's write.table leaves them: in quotation marks, after the numbers of rows, or both.
+_QUOTED = re.compile(rb'".+"')
+_NUMBERED = re.compile(rb'(?:"(\d{1,18})"|(\d{1,18}))[ \t]+(\S.*)')
+
+
+def numbers(fields: list[bytes]) -> list[float] | None:
+    """The numbers that the fields spell, None where one isn't a number."""
+    try:
+        return [float(text) for text in fields]
+    except ValueError:
+        return None
+
+
+def _sample(body: bytes, whole: bool) -> list[bytes]:
+    """The first lines of `body` that are surely complete and not blank."""
+    lines = body.split(b"\n", _SAMPLE_LINES)
+    if not whole or len(lines) > _SAMPLE_LINES:
+        lines = lines[:-1]
+    return [line for line in lines if line.strip()]
+
+
+def n_values(line: bytes) -> int:
+    """How many numbers the line ends in, its first field (the word) left out."""
+    fields = line.split()[1:]
+    for n, text in enumerate(reversed(fields)):
+        if numbers([text]) is None:
+            return n
+    return len(fields)
+
+
+def _dimensions(lines: list[bytes]) -> int | None:
+    """The commonest number of values a line, None where most lines don't end in that many numbers.
+
+    Most lines are whole, whatever their words look like; a cut line has fewer values, a number among the
+    words of a multi-word token gives its line one more.
+    """
+    counts = Counter(map(n_values, lines))
+    if not counts:
+        return None
+    dimensions, n_lines = counts.most_common(1)[0]
+    return dimensions if dimensions >= 1 and 2 * n_lines >= len(lines) else None
+
+
+def _separator(lines: list[bytes], dimensions: int) -> str:
+    """What stands between the fields: a space, a tab, or either ("mixed")."""
+    if not any(b"\t" in line for line in lines):
+        return " "
+    tabbed = sum(len(line.rstrip().split(b"\t")) == dimensions + 1 for line in lines)
+    return "\t" if 2 * tabbed > len(lines) else "mixed"
+
+
+def with_line_feeds(data: bytes) -> bytes:
+    """The data with a line feed for each line end, of whatever kind."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _ends_in_cr(body: bytes, whole: bool) -> bool:
+    """Whether a carriage return alone ends lines here, and doesn't belong to words: most of the lines that it makes
+    are whole ones, with a word and as many values as the others."""
+    if not _LONE_CR.search(body):
+        return False
+    body = body.replace(b"\r\n", b"\n")
+    by_feeds, by_all = (_sample(each, whole) for each in (body, body.replace(b"\r", b"\n")))
+    found = _dimensions(by_all)
+    if found is None or (found < 2 and len(by_all) < 2):
+        return False
+    ended = [part for line in by_feeds or [body] for part in line.split(b"\r")[:-1] if part.strip()][:_SAMPLE_LINES]
+    return 2 * sum(n_values(part) == found for part in ended) > len(ended)
+
+
+def _without_values(line: bytes, dimensions: int) -> bytes:
+    """The word of a line, with all that stands around it."""
+    return line.rsplit(None, dimensions)[0].strip(b" \t")
+
+
+def _dress(lines: list[bytes], dimensions: int) -> str:
+    """What stands around all of the words; see `Recognised`."""
+    words = [_without_values(line, dimensions) for line in lines if n_values(line) == dimensions]
+    numbered = [_NUMBERED.fullmatch(word) for word in words]
+    if len(words) > 1 and all(numbered):
+        found = [match for match in numbered if match]
+        rows = [int(match[1] or match[2]) for match in found]
+        if all(after == before + 1 for before, after in pairwise(rows)):
+            return "numbers and quotes" if all(_QUOTED.fullmatch(match[3]) for match in found) else "numbers"
+    return "quotes" if len(words) > 1 and all(_QUOTED.fullmatch(word) for word in words) else ""
+
+
+def _names_columns(line: bytes, dimensions: int) -> bool:
+    """Whether a line could be R's or pandas' names of the columns: as many fields, and no value among them."""
+    fields = line.split()
+    return dimensions <= len(fields) <= dimensions + 2 and all(numbers([text.strip(b'"')]) is None for text in fields)
+
+
+def _with_encoding(head: Head, recognised: Recognised) -> Recognised:
+    """`recognised` with an encoding that fits, if the file's beginning isn't in the one it is read as."""
+    try:
+        codecs.getincrementaldecoder(head.options.codec)(head.options.errors).decode(head.start)
+    except UnicodeDecodeError as error:
+        number = head.start.count(b"\n", 0, error.start) + 1
+        word = head.start[head.start.rfind(b"\n", 0, error.start) + 1 :].split(maxsplit=1)[0]
+        suggested = suggest_encoding(head.start)
+        shown = word.decode(suggested, "replace")[:40]
+        note = f"line {number}: not valid {head.options.encoding.upper()}; in {suggested} it begins {shown!r}"
+        return replace(recognised, needs_encoding=suggested, notes=(*recognised.notes, note))
+    return recognised
+
+
+_SAID_OF_DRESS = {
+    "quotes": "its words stand in quotation marks, as R writes them: the marks were left out",
+    "numbers": "its first column has the numbers of the rows, which were left out",
+    "numbers and quotes": "its first column has the numbers of the rows, and its words stand in quotation marks: both "
+    "were left out",
+}
+
+
+def recognise(head: Head) -> Recognised | None:
+    """A text file of vectors; see `Reader.recognise`."""
+    recognised = _recognise(head)
+    if recognised is None:
+        return None
+    shown = replace(head, start=with_line_feeds(head.start)) if recognised.ends_in_cr else head
+    return _with_encoding(shown, recognised)
+
+
+def _recognise(head: Head) -> Recognised | None:
+    """A file of lines that end in equally many numbers.
+
+    The first line is a header if it is two whole numbers and the other lines aren't all as short.
+    """
+    skipped = len(BOM) if head.start.startswith(BOM) else 0
+    start = head.start[skipped:]
+    match = HEADER.match(start)
+    body = start[match.end() :] if match else start
+    ends_in_cr = _ends_in_cr(body, head.is_whole)
+    lines = _sample(with_line_feeds(body) if ends_in_cr else body, head.is_whole)
+    found = _dimensions(lines)
+    if found is None or (found < 2 and not match):
+        return None
+    notes: tuple[str, ...] = ("a byte order mark at its beginning was skipped",) if skipped else ()
+    offset = skipped + (match.end() if match else 0)
+    if not match and _names_columns(lines[0], found):
+        first = re.match(rb"\s*[^\r\n]*(?:\r*\n|\r)" if ends_in_cr else rb"\s*[^\n]*\n", body)
+        if first is not None and lines[1:]:
+            offset += first.end()
+            notes += ("its first line names the columns, and was left out",)
+            lines = lines[1:]
+    dress = _dress(lines, found)
+    notes += (_SAID_OF_DRESS[dress],) if dress else ()
+    n_bytes = sum(len(line) + 1 for line in lines)
+    n_estimated = max(1, round((head.size - skipped) * len(lines) / n_bytes))
+    separator = _separator(lines, found)
+    if match is None:
+        name = f"{FORMAT}, no header"
+        return Recognised(name, None, found, False, notes, offset, separator, ends_in_cr, dress, n_estimated)
+    n_words, dimensions = int(match[1]), int(match[2])
+    check_dimensions(head, dimensions)
+    if dimensions != found:
+        raise InputError(
+            f"{head.name}: the first line says {dimensions} dimensions, the lines after it have {found} values. "
+            "Correct the first line, or fetch the file again."
+        )
+    return Recognised(FORMAT, n_words, dimensions, True, notes, offset, separator, ends_in_cr, dress, n_estimated)

@@ -1,0 +1,1 @@
+"""Sets of ratings worked out: figures, conditions compared, models on texts."""

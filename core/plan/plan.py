@@ -1,0 +1,216 @@
+"""The plan of a campaign: how many ballots, which fraction goes on, how often an item appears.
+
+Reference: Lombardo et al. (2020), EMNLP, Eqs. 2–4, 10 and section 2.7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ..errors import PlanError
+from .heuristics import PlanProblem, problems_of
+from .values import amount, cents, fraction, kept, whole
+from .values import appearances as checked_appearances
+
+__all__ = [
+    "Cost",
+    "Plan",
+    "PlanProblem",
+    "Quota",
+    "cost",
+    "quota",
+]
+
+MOST_BALLOTS = 1000  # a bound against slips of the pen; the paper's own advice is 10
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a campaign spends its votes.
+
+    Parameters
+    ----------
+    n_items : number N of items, at least 2.
+    n_ballots : number n_b of ballots, at least 1 (1 = every item is treated alike).
+    keep : fraction α of the items that goes on to the next ballot, between 0 and 1, both excluded.
+    appearances : how often an item appears in a ballot, M: one number, or one for each ballot.
+
+    Raises `PlanError` for a plan that no campaign could follow. What is only unwise is in `problems`.
+
+    >>> plan = Plan(990, 7, 0.5, 20)
+    >>> plan.sizes
+    (990, 495, 248, 124, 62, 31, 16)
+    >>> plan.n_comparisons, plan.top_appearances, round(plan.uniform_appearances, 2)
+    (19660, 140, 39.72)
+    """
+
+    n_items: int
+    n_ballots: int
+    keep: float
+    appearances: int | tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        # Whole numbers of other kinds (NumPy's, a list of them) are taken, and kept as plain ints.
+        object.__setattr__(self, "n_items", whole(self.n_items, "The number of items", 2))
+        object.__setattr__(self, "n_ballots", whole(self.n_ballots, "The number of ballots", 1))
+        if self.n_ballots > MOST_BALLOTS:
+            raise PlanError(f"At most {MOST_BALLOTS:,} ballots, found {self.n_ballots:,}; the paper advises up to 10.")
+        object.__setattr__(self, "keep", fraction(self.keep))
+        object.__setattr__(self, "appearances", checked_appearances(self.appearances, self.n_ballots))
+        for number, size in enumerate(self.sizes, start=1):
+            if size < 2:
+                left = "1 item" if size == 1 else "no item"
+                raise PlanError(
+                    f"Ballot {number} would have {left}, and a comparison needs two; "
+                    "keep a larger fraction or plan fewer ballots."
+                )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Items of each ballot: N(1) = N, N(k) = round(α·N(k−1)), halves up (Eq. 2)."""
+        sizes = [self.n_items]
+        while len(sizes) < self.n_ballots:
+            sizes.append(kept(sizes[-1], self.keep))
+        return tuple(sizes)
+
+    @property
+    def appearances_by_ballot(self) -> tuple[int, ...]:
+        """M of each ballot."""
+        if isinstance(self.appearances, tuple):
+            return self.appearances
+        return (self.appearances,) * self.n_ballots
+
+    @property
+    def comparisons(self) -> tuple[int, ...]:
+        """Comparisons of each ballot: ⌈M·N(k)/2⌉."""
+        return tuple(-(-m * n // 2) for m, n in zip(self.appearances_by_ballot, self.sizes, strict=True))
+
+    @property
+    def n_comparisons(self) -> int:
+        """N_comp, the comparisons of all ballots (Eq. 3)."""
+        return sum(self.comparisons)
+
+    @property
+    def top_appearances(self) -> int:
+        """M_top, how often an item appears that stays to the last ballot (Eq. 4)."""
+        return sum(self.appearances_by_ballot)
+
+    @property
+    def uniform_appearances(self) -> float:
+        """M_unif = 2·N_comp/N, how often each item would appear if all were treated alike (Eq. 4)."""
+        return 2 * self.n_comparisons / self.n_items
+
+    def problems(self) -> tuple[PlanProblem, ...]:
+        """The heuristics of section 2.7 that the plan does not meet, and ballots that can't be drawn evenly.
+
+        >>> [problem.name for problem in Plan(990, 6, 0.5, 20).problems()]
+        []
+        >>> [problem.name for problem in Plan(990, 2, 0.5, 20).problems()]
+        ['keep_high', 'top_appearances_low', 'n_comparisons_low']
+        """
+        return problems_of(self)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a plan costs; money in the currency of the reward, rounded to hundredths, halves up.
+
+    `hours` is the voters' time, `n_tasks` the tasks published over all ballots, `rewards` goes to the
+    voters, `fees` to the platform, `hourly_wage` is what a voter earns an hour.
+    """
+
+    hours: float
+    n_tasks: int
+    rewards: float
+    fees: float
+    total: float
+    hourly_wage: float
+
+
+def cost(
+    plan: Plan,
+    *,
+    seconds_per_comparison: float,
+    comparisons_per_task: int,
+    reward: float,
+    fee: float = 0.2,
+    check_comparisons: int = 0,
+    check_votes: int = 0,
+    votes_per_comparison: int = 1,
+) -> Cost:
+    """Time and money of a plan: C = t̄ · (N_comp + check votes) (Eq. 10), and a reward and fee an assignment.
+
+    Parameters
+    ----------
+    seconds_per_comparison : mean time t̄ of one vote, above 0.
+    comparisons_per_task : comparisons of the plan in one task; the last task of a ballot may have fewer.
+    reward : paid for one assignment, that is to each voter who finishes a task; at least 0.
+    fee : the platform's share on top of the reward, 0.2 = 20 %. Any fee is at least 0.01 an assignment.
+    check_comparisons : check comparisons added to every task, on top of the plan's.
+    check_votes : check votes besides, in all ballots together, in tasks that there are anyway.
+    votes_per_comparison : voters who get the same task, so assignments a task.
+
+    Raises `PlanError` for values out of range.
+
+    >>> cost(Plan(990, 7, 0.5, 20), seconds_per_comparison=9, comparisons_per_task=20, reward=0.45)
+    Cost(hours=49.15, n_tasks=984, rewards=442.8, fees=88.56, total=531.36, hourly_wage=9.01)
+    """
+    size = whole(comparisons_per_task, "The number of comparisons in a task", 1)
+    checks = whole(check_comparisons, "The number of check comparisons in a task", 0)
+    more = whole(check_votes, "The number of check votes", 0)
+    voters = whole(votes_per_comparison, "The number of votes a comparison", 1)
+    seconds = amount(seconds_per_comparison, "The seconds a comparison takes")
+    if seconds == 0:
+        raise PlanError("The seconds a comparison takes must be above 0, found 0.")
+    price, share = amount(reward, "The reward of a task"), amount(fee, "The fee")
+    n_tasks = sum(-(-comparisons // size) for comparisons in plan.comparisons)
+    hours = seconds * (voters * plan.n_comparisons + voters * checks * n_tasks + more) / 3600
+    rewards = price * voters * n_tasks
+    fees = max(price * share, Decimal("0.01")) * voters * n_tasks if share else Decimal(0)
+    paid, charged = cents(rewards), cents(fees)
+    wage = cents(rewards / hours)
+    return Cost(float(hours), n_tasks, float(paid), float(charged), float(paid + charged), float(wage))
+
+
+@dataclass(frozen=True)
+class Quota:
+    """The most that one voter may answer of a ballot, so that the fastest don't decide it (§2.5 of the paper).
+
+    `n_assignments` tasks are to be answered in all (each by as many voters as a comparison has votes);
+    `tasks_per_voter` and `comparisons_per_voter` are a voter's quota, `share` is its part of the ballot's votes.
+    `n_needed` voters can answer it all.
+    """
+
+    ballot: int
+    n_assignments: int
+    tasks_per_voter: int
+    comparisons_per_voter: int
+    share: float
+    n_needed: int
+
+
+def quota(plan: Plan, n_voters: int, task_size: int, *, votes_per_comparison: int = 1) -> tuple[Quota, ...]:
+    """A voter's quota in each ballot: the fewest tasks ⌈assignments / n_voters⌉ at which all voters can answer it.
+
+    Parameters: `n_voters` expected in every ballot, `task_size` comparisons a task (the last task of a ballot may
+    have fewer), `votes_per_comparison` voters who get the same task. Check comparisons are not counted.
+    Raises `PlanError` for values out of range, or fewer voters than a comparison has votes.
+
+    >>> first = quota(Plan(990, 7, 0.5, 20), 100, 20)[0]
+    >>> first.n_assignments, first.tasks_per_voter, first.comparisons_per_voter, round(first.share, 4), first.n_needed
+    (495, 5, 100, 0.0101, 99)
+    """
+    voters = whole(n_voters, "The number of voters", 1)
+    size = whole(task_size, "The number of comparisons in a task", 1)
+    votes = whole(votes_per_comparison, "The number of votes a comparison", 1)
+    if voters < votes:
+        raise PlanError(f"A comparison wants {votes} different voters, and there are {voters}; expect more voters.")
+    quotas = []
+    for ballot, comparisons in enumerate(plan.comparisons, start=1):
+        n_tasks = -(-comparisons // size)
+        tasks = -(-n_tasks * votes // voters)
+        most = min(tasks * size, comparisons)
+        needed = max(votes, -(-n_tasks * votes // tasks))
+        quotas.append(Quota(ballot, n_tasks * votes, tasks, most, most / (comparisons * votes), needed))
+    return tuple(quotas)

@@ -1,0 +1,1 @@
+"""Ballots and rounds: drawn, answered by simulated voters, closed, reopened."""

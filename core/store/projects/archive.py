@@ -1,0 +1,243 @@
+"""Projects out of the workspace and into it: exported, imported, duplicated, archived, deleted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from ...base.durable import make_folder, write_whole
+from ...errors import InputError, StoreError
+from .. import schema as t
+from ..blobs import KEEPERS, blobs_of, put_blob
+from ..command import check_revision, command, fetch_rows, project_row
+from ..engine import Store, now
+from ..votes.tallies import write_progress
+from .csv_tables import FETCH_AGAIN
+from .project_rows import belongs_to, check_readable, insert_contents
+from .project_zip import TABLES, Contents, read_zip, write_zip
+from .projects import Project, check_name, list_again, named, new_project_id
+
+_PROJECT = [t.project.c[name] for name in Project.__annotations__]
+
+
+@dataclass(frozen=True)
+class Archived:
+    """A project that was put away, and when."""
+
+    project: Project
+    archived_at: str
+
+
+def archive_project(store: Store, project_id: str, *, expected_revision: int | None = None) -> None:
+    """Put a project away: it is listed no more and loses nothing. `StoreError` if it is archived already."""
+    with command(store, project_id, "archive project", expected_revision=expected_revision) as change:
+        if change.project.archived_at is not None:
+            raise StoreError(f"{change.project.name} is archived already.")
+        row = sa.update(t.project).where(t.project.c.id == project_id)
+        change.conn.execute(row.values(archived_at=now()))
+
+
+def restore_project(store: Store, project_id: str, *, expected_revision: int | None = None) -> str:
+    """Bring an archived project back into the list; `StoreError` if it isn't archived.
+
+    Returns the name it has then: “… (2)” where a listed project has that already.
+    """
+    with command(store, project_id, "restore project", expected_revision=expected_revision) as change:
+        if change.project.archived_at is None:
+            raise StoreError(f"{change.project.name} isn't archived.")
+        given = list_again(change.conn, project_id, change.project.name)
+        if given != change.project.name:
+            change.detail = named(given, change.project.name)
+        return given
+
+
+def list_archived(store: Store) -> list[Archived]:
+    """The archived projects, the last one archived first."""
+    query = sa.select(*_PROJECT, t.project.c.archived_at).where(t.project.c.archived_at.is_not(None))
+    with store.read() as conn:
+        rows = conn.execute(query.order_by(t.project.c.archived_at.desc(), t.project.c.id)).all()
+    return [Archived(Project(*row[:-1]), row[-1]) for row in rows]
+
+
+def export_project(store: Store, project_id: str) -> bytes:
+    """A zip (see `project_zip`) with everything of a project but the embeddings' vectors and its jobs.
+
+    The same state gives the same bytes. Kept files that are gone or damaged are named in it as missing.
+    """
+    with store.read() as conn:
+        return write_zip(_contents(store, conn, project_id))
+
+
+def import_project(store: Store, data: bytes, *, name: str | None = None) -> str:
+    """Make a new project of an exported one, and return its id.
+
+    Seeds, scores, votes, task ids and log are those of the original, so that a result file of its batches is valid in
+    the copy too; all ids of the store are new, the project isn't archived. Where a listed project has its name already,
+    it is called “… (2)”. Embeddings that the workspace has are linked. The log entry "import project" says what became
+    of embeddings and kept files. Raises `InputError` for a file that isn't an exported project, whole and unchanged;
+    then nothing is taken in.
+    """
+    return _take_in(store, read_zip(data), name, "import project")
+
+
+def duplicate_project(store: Store, project_id: str, name: str) -> str:
+    """A copy of a project in the same workspace, as `import_project` makes it; returns its id."""
+    with store.read() as conn:
+        contents = _contents(store, conn, project_id)
+    return _take_in(store, contents, name, "duplicate project")
+
+
+def copy_without_ballots(store: Store, project_id: str, name: str) -> str:
+    """A new project with the areas, tokens, item rules, plan, embeddings and frequencies of another, and no ballots.
+
+    So everything of it can be changed, whatever was drawn in the other. It has a log of its own. Returns its id.
+    """
+    of_ballots = {table.name for table in TABLES if _hangs_on_ballots(table)}
+    with store.read() as conn:
+        contents = _contents(store, conn, project_id, without=of_ballots | {t.log.name})
+        used = set(conn.execute(_kept_by(t.frequency_source, project_id)).scalars())
+    uploads = {digest: data for digest, data in contents.uploads.items() if digest in used}
+    missing = tuple(digest for digest in contents.missing if digest in used)
+    copied = _take_in(store, replace(contents, uploads=uploads, missing=missing), name, "copy without ballots")
+    with store.write(copied) as conn:  # its voters are others, and get other pseudonyms
+        conn.execute(sa.update(t.project).where(t.project.c.id == copied).values(voter_secret=None))
+    return copied
+
+
+def _hangs_on_ballots(table: sa.Table) -> bool:
+    """Ballots, voters, what was registered before ballot 1 or released after it, and all that points to them."""
+    parents = [key.column.table for key in table.foreign_keys]
+    return table in (t.ballot, t.voter, t.registration, t.release) or any(
+        _hangs_on_ballots(parent) for parent in parents
+    )
+
+
+def delete_project(store: Store, project_id: str, typed_name: str, *, expected_revision: int | None = None) -> Path:
+    """Delete a project for good, and return the path of the export that is written to `backups/` before.
+
+    Kept files that no other project uses go too; imported embeddings stay in the workspace. Raises `StoreError`
+    unless `typed_name` is the project's name, while a job of it runs, or where the backup can't be written,
+    `StaleError` where it isn't at `expected_revision`.
+    """
+    with store.without_keys() as free, free.write(project_id) as conn:
+        row = project_row(conn, project_id)
+        check_revision(row, expected_revision)
+        if typed_name != row.name:
+            raise StoreError(
+                f"The name typed is {typed_name!r}, not {row.name!r}, so nothing was deleted. Type it again."
+            )
+        running = sa.select(t.job.c.id).where(
+            t.job.c.project_id == project_id, t.job.c.state.in_(["queued", "running"])
+        )
+        if conn.execute(running.limit(1)).first() is not None:
+            raise StoreError(f"{row.name} has an import under way, so nothing was deleted. Wait for it, or cancel it.")
+        contents = _contents(store, conn, project_id)
+        backup = _back_up(store, contents)
+        for table in reversed(t.metadata.sorted_tables):
+            if table not in (t.embedding, t.simulation):
+                conn.execute(sa.delete(table).where(belongs_to(table, project_id)))
+    _remove_unused(store, contents.uploads)
+    return backup
+
+
+def _remove_unused(store: Store, digests: Iterable[str]) -> None:
+    """Delete those of some kept files that no project needs."""
+    with store.write() as conn:  # nobody else writes, so that no upload of the same file comes between
+        for digest in set(digests) - _kept(conn):
+            (store.uploads / digest).unlink(missing_ok=True)
+
+
+def _back_up(store: Store, contents: Contents) -> Path:
+    stamp = now().replace(":", "").replace("+0000", "")
+    target = store.folder / "backups" / f"{stamp}-{contents.project_id}.zip"
+    part = target.with_suffix(".part")
+    try:
+        make_folder(target.parent, 0o700)
+        write_whole(target, part, write_zip(contents))
+    except OSError as error:
+        raise StoreError(f"The backup can't be written to {target} ({error.strerror}). Nothing was deleted.") from error
+    return target
+
+
+def _contents(
+    store: Store, conn: sa.Connection, project_id: str, *, without: frozenset[str] | set[str] = frozenset()
+) -> Contents:
+    """A project's rows and kept files; tables named in `without` stay empty."""
+    project_row(conn, project_id)
+    rows = {}
+    for table in TABLES:
+        query = sa.select(*table.c).where(belongs_to(table, project_id)).order_by(*table.primary_key.columns)
+        rows[table.name] = [] if table.name in without else fetch_rows(conn, query)
+    uploads, missing = {}, []
+    for digest in sorted(_kept(conn, project_id)):
+        try:
+            data = (store.uploads / digest).read_bytes()
+        except OSError:
+            data = b""
+        if hashlib.sha256(data).hexdigest() == digest:
+            uploads[digest] = data
+        else:
+            missing.append(digest)
+    return Contents(project_id, rows, uploads, tuple(missing))
+
+
+def _kept(conn: sa.Connection, project_id: str | None = None) -> set[str]:
+    """The names of kept files that a project needs, or that any project needs."""
+    needed = set()
+    for table in KEEPERS:
+        needed |= set(conn.execute(_kept_by(table, project_id)).scalars())
+    return needed
+
+
+def _kept_by(table: sa.Table, project_id: str | None) -> sa.Select[Any]:
+    query = blobs_of(table)
+    return query if project_id is None else query.where(belongs_to(table, project_id))
+
+
+# Taking in
+
+
+def _take_in(store: Store, contents: Contents, name: str | None, action: str) -> str:
+    name = check_name(contents.name if name is None else name)
+    project_id = new_project_id()
+    new_files = [digest for digest in contents.uploads if not (store.uploads / digest).exists()]
+    try:
+        with store.write(project_id) as conn:
+            for data in contents.uploads.values():
+                put_blob(store, data)
+            insert_project(conn, contents, project_id, name, action)
+    except BaseException as error:
+        _remove_unused(store, new_files)
+        if isinstance(error, sa.exc.IntegrityError):
+            said = str(error.orig).partition("\n")[0]
+            raise InputError(f"The project contradicts itself ({said}). {FETCH_AGAIN}") from error
+        raise
+    return project_id
+
+
+def insert_project(
+    conn: sa.Connection, contents: Contents, project_id: str, name: str, action: str, *, who: str = "owner"
+) -> None:
+    """Insert a project under an id of its own, listed by its name or the next that is free, inside a transaction.
+
+    Its kept files aren't written here. `action` is what the log says, by `who`.
+    """
+    detail = insert_contents(conn, contents, project_id, name, from_file=action == "import project")
+    check_readable(conn, project_id)
+    # Counted here, as a file could say anything, and one of an older schema says nothing.
+    for ballot_id in conn.execute(sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)).scalars():
+        write_progress(conn, ballot_id)
+    given = list_again(conn, project_id, name)
+    _write_log(conn, project_id, action, {"from": contents.project_id} | named(given, name) | detail, who)
+
+
+def _write_log(conn: sa.Connection, project_id: str, action: str, detail: dict[str, Any], who: str) -> None:
+    revision = project_row(conn, project_id).revision + 1
+    conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(revision=revision))
+    entry = {"project_id": project_id, "revision": revision, "at": now(), "who": who, "action": action}
+    conn.execute(sa.insert(t.log).values(**entry, detail=detail))

@@ -1,0 +1,236 @@
+"""A project as one zip file: what stands in it, how it is written, and how one is checked that comes from elsewhere.
+
+manifest.json            format, schema, version of Runoff, the project, rows a table, size and SHA-256 of each member
+tables/<table>.csv       the project's rows of one table, with the column names, by primary key
+uploads/<sha256>         every kept file, byte for byte
+
+The same project gives the same bytes. Nothing here touches a database or the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from ... import __version__
+from ...errors import InputError, Issue
+from ...tabular.json_texts import parse_json
+from ...tabular.zips import DAMAGED, MAX_JSON, check_sizes, pack, read_member, sums
+from .. import schema as t
+from ..engine import HEAD
+from ..schema.ballots import CAMPAIGN, ROUND, TRIAL
+from .csv_tables import FETCH_AGAIN, Rows, read_table, write_table
+
+FORMAT = 1
+MAX_BYTES = 2**30  # of the zip, and of all that is packed in it
+# In an order in which rows come after those that they point to. Jobs and links to vote are this machine's business.
+SCHEMAS = tuple(f"{number:04d}" for number in range(1, int(HEAD) + 1))  # whose exports can be read
+_OF_THIS_MACHINE = (t.job, t.simulation, t.voting_link, t.invitation)
+TABLES = tuple(table for table in t.metadata.sorted_tables if table not in _OF_THIS_MACHINE)
+
+_MANIFEST = "manifest.json"
+_PIECE = 1 << 18
+_NAME = re.compile(r"tables/[a-z_]+\.csv|uploads/[0-9a-f]{64}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def is_of(table: sa.Table, schema: str) -> bool:
+    """Whether a schema has the table."""
+    return bool(table.info.get("since", "") <= schema)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A project outside a store: the rows of each table in the order of its columns, values as SQLite has them.
+
+    `uploads` are kept files by their SHA-256; `missing` those that were gone or damaged when it was exported.
+    """
+
+    project_id: str
+    rows: Mapping[str, Rows]
+    uploads: Mapping[str, bytes]
+    missing: tuple[str, ...] = ()
+    runoff: str = __version__
+
+    @property
+    def name(self) -> str:
+        return str(self.rows[t.project.name][0][list(t.project.c.keys()).index("name")])
+
+
+def write_zip(contents: Contents) -> bytes:
+    """The zip of a project; the same contents give the same bytes."""
+    members = {f"tables/{table.name}.csv": write_table(table, contents.rows[table.name]) for table in TABLES}
+    members |= {f"uploads/{digest}": data for digest, data in contents.uploads.items()}
+    manifest = {
+        "format": FORMAT,
+        "schema": HEAD,
+        "runoff": contents.runoff,
+        "project": {"id": contents.project_id, "name": contents.name},
+        "rows": {table.name: len(contents.rows[table.name]) for table in TABLES},
+        "members": sums(members),
+        "missing_uploads": sorted(contents.missing),
+    }
+    text = json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    return pack([(_MANIFEST, text.encode("utf-8")), *sorted(members.items())])
+
+
+def read_zip(data: bytes) -> Contents:
+    """What a zip of `write_zip` holds, checked: versions, names, sizes, checksums, columns, values, numbers of rows.
+
+    Raises `InputError` for anything else. Nothing is unpacked to the disk, nothing in it is carried out, and no more
+    than `MAX_BYTES` are unpacked in memory, whatever sizes the file states.
+    """
+    if len(data) > MAX_BYTES:
+        raise InputError(f"This file has {len(data):,} bytes; exported projects up to {MAX_BYTES:,} can be taken in.")
+    uploads = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = _entries(archive)
+            check_sizes(archive, len(data), MAX_BYTES)
+            manifest = _Manifest.of(read_member(archive, entries[_MANIFEST], MAX_JSON))
+            _compare_names(set(entries) - {_MANIFEST}, manifest)
+            for name in sorted(manifest.members):
+                _check_member(archive, entries[name], manifest)
+                if name.startswith("uploads/"):
+                    size = entries[name].file_size
+                    uploads[name.removeprefix("uploads/")] = read_member(archive, entries[name], size)
+    except InputError:
+        raise
+    except DAMAGED as error:
+        raise InputError(f"This file is no zip file, or a truncated or damaged one ({error}). {FETCH_AGAIN}") from error
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        rows = {table.name: _table(table, archive, manifest) for table in TABLES}
+    if [row[0] for row in rows[t.project.name]] != [manifest.project_id]:
+        raise InputError(f"The file's table of projects isn't that of the project in its manifest. {FETCH_AGAIN}")
+    strange = [digest for digest, data in uploads.items() if hashlib.sha256(data).hexdigest() != digest]
+    if strange:
+        raise InputError(
+            f"A kept file isn't what its name says. {FETCH_AGAIN}",
+            [Issue("has another checksum", column=f"uploads/{name}") for name in strange],
+        )
+    return Contents(manifest.project_id, rows, uploads, manifest.missing, manifest.runoff)
+
+
+def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The zip's members by name; `InputError` for names, sizes and kinds that no exported project has."""
+    found = archive.infolist()
+    entries = {entry.filename: entry for entry in found}
+    if _MANIFEST not in entries:
+        raise InputError(f"This zip file has no {_MANIFEST}, so it is no exported project. {FETCH_AGAIN}")
+    issues = [Issue("is there twice", column=name) for name in entries if len(found) != len(entries)][:1]
+    for name, entry in entries.items():
+        shown = name[:100]
+        if name != _MANIFEST and not _NAME.fullmatch(name):
+            issues.append(Issue("no part of an exported project has such a name", found=shown))
+        elif entry.flag_bits & 1:
+            issues.append(Issue("has a password", column=shown))
+    if issues:
+        raise InputError(f"This zip file is no exported project. {FETCH_AGAIN}", issues)
+    return entries
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    project_id: str
+    runoff: str
+    schema: str
+    rows: dict[str, int]
+    members: dict[str, tuple[int, str]]
+    missing: tuple[str, ...]
+
+    @classmethod
+    def of(cls, data: bytes) -> _Manifest:
+        """The manifest; `InputError` for one of another version, or one that isn't as it should be."""
+        try:
+            found = parse_json(data.decode("utf-8"))
+            versions = (found["format"], found["schema"], str(found["runoff"]))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InputError(f"{_MANIFEST} can't be read ({error!r}). {FETCH_AGAIN}") from error
+        if versions[0] != FORMAT or versions[1] not in SCHEMAS:
+            raise InputError(
+                f"The project was exported by Runoff {versions[2][:20]} (format {versions[0]!r}, schema "
+                f"{versions[1]!r}); this one reads format {FORMAT} with schemas up to {HEAD}. Update the older of the "
+                "two; if that is the one that exported, export the project again."
+            )
+        try:
+            members = {str(name): (int(m["bytes"]), str(m["sha256"])) for name, m in found["members"].items()}
+            rows = {str(name): int(n) for name, n in found["rows"].items()}
+            missing = tuple(digest for digest in found["missing_uploads"] if _SHA256.fullmatch(digest))
+            return cls(str(found["project"]["id"]), versions[2], versions[1], rows, members, missing)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{_MANIFEST} isn't that of an exported project ({error!r}). {FETCH_AGAIN}") from error
+
+
+def _compare_names(found: set[str], manifest: _Manifest) -> None:
+    """Raise `InputError` unless the members are those of the manifest, with all tables and no other one."""
+    tables = {f"tables/{table.name}.csv" for table in TABLES if is_of(table, manifest.schema)}
+    issues = [Issue("is missing", column=name) for name in sorted((tables | set(manifest.members)) - found)]
+    issues += [Issue("stands not in the manifest", column=name) for name in sorted(found - set(manifest.members))]
+    strange = {name for name in found if name.startswith("tables/")} - tables
+    issues += [Issue("is no table of this Runoff", column=name) for name in sorted(strange)]
+    if issues:
+        raise InputError(f"The file's parts aren't those of an exported project. {FETCH_AGAIN}", issues)
+
+
+def _check_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, manifest: _Manifest) -> None:
+    """Raise `InputError` unless a member is the manifest's, looked at piece by piece."""
+    n_bytes, digest = manifest.members[entry.filename]
+    found, n_found = hashlib.sha256(), 0
+    with archive.open(entry) as handle:
+        while piece := handle.read(_PIECE):
+            found.update(piece)
+            n_found += len(piece)
+    if n_found != n_bytes or found.hexdigest() != digest:
+        raise InputError(
+            f"{entry.filename} was changed or damaged after the project was exported: it has {n_found:,} bytes, or a "
+            f"checksum, that differ from the manifest's ({n_bytes:,} bytes). {FETCH_AGAIN}"
+        )
+
+
+def _table(table: sa.Table, archive: zipfile.ZipFile, manifest: _Manifest) -> Rows:
+    """The rows of a table, as many as the manifest says, as this schema has them."""
+    if not is_of(table, manifest.schema):
+        return []
+    where, is_former = f"tables/{table.name}.csv", manifest.schema < _PURPOSES
+    written = BALLOT_TO_0007 if is_former and table is t.ballot else table
+    with archive.open(where) as handle:
+        rows = read_table(written, handle, where, manifest.rows.get(table.name, 0), manifest.schema)
+    if is_former and table is t.ballot:
+        return [_with_purpose(dict(zip(written.c.keys(), row, strict=True))) for row in rows]
+    if is_former and table is t.plan:
+        protocol = list(table.c.keys()).index("protocol")
+        return [row for row in rows if row[protocol] not in _ASKED_IN_ROUNDS]
+    return rows
+
+
+# Exports up to schema 0007, as the migration to 0008 has it: the number of a ballot said its purpose, 0 the pilot and
+# −1, −2, … rounds; a round had a row of `plan`, which said nothing that its settings don't.
+_PURPOSES = "0008"
+_ASKED_IN_ROUNDS = ("rating", "best-worst", "order")
+
+
+def _ballot_to_0007() -> sa.Table:
+    named = t.ballot.c
+    kept = [sa.Column(c.name, c.type, nullable=c.nullable, info=c.info) for c in named if c.name not in _OF_PURPOSE]
+    kept.insert(list(named.keys()).index("plan_id") + 1, sa.Column("number", sa.Integer, nullable=False))
+    scheme = sa.Column("scheme", sa.Text, nullable=False, server_default="comparison", info={"since": "0006"})
+    return sa.Table("ballot", sa.MetaData(), *kept[:-1], scheme, kept[-1])
+
+
+_OF_PURPOSE = ("purpose", "kind", "ordinal")
+BALLOT_TO_0007 = _ballot_to_0007()
+
+
+def _with_purpose(row: dict[str, Any]) -> tuple[Any, ...]:
+    number = row["number"]
+    row["purpose"] = ROUND if number < 0 else CAMPAIGN if number else TRIAL
+    row |= {"kind": row["scheme"], "ordinal": abs(number), "plan_id": None if number < 0 else row["plan_id"]}
+    return tuple(row[column.name] for column in t.ballot.c)

@@ -1,0 +1,1 @@
+"""Scores of closed ballots, what they rest on, and forecasts."""

@@ -1,0 +1,1 @@
+"""Areas, tokens, their frequencies and origins, and the rules of items."""

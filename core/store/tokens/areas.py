@@ -1,0 +1,333 @@
+"""Commands and look-ups for semantic areas, their tokens and the items made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import sqlalchemy as sa
+
+from ...errors import InputError, StaleError, StoreError
+from ...tables import ITEMS
+from ...tokens.files import AreaTokens
+from .. import schema as t
+from ..command import Change, command, fetch_rows, insert_rows, next_id
+from ..engine import Store
+from ..schema.ballots import CAMPAIGN, TRIAL
+from .item_rules import ItemRules, make_items
+from .origins import NEIGHBOUR, kept_origins
+
+Origins = Mapping[tuple[str, str], str]  # (area, token) → where the token came from
+MAX_ITEMS = 500_000
+MAX_PAIRS = 5_000_000  # that a sample may be drawn from
+
+
+def refuse_after_draw(
+    conn: sa.Connection, project_id: str, what: str, area_id: int | None = None, *, pilot: bool = True
+) -> None:
+    """Raise `StoreError` if ballot 1 is drawn, of that area or of any: what it was drawn from can't change under it.
+
+    A drawn pilot (ballot 0) and rounds of other schemes fix it too, unless `pilot` is False: plans are made after a
+    pilot, and a round has settings of its own.
+    """
+    query = sa.select(t.ballot.c.purpose).where(t.ballot.c.project_id == project_id)
+    if area_id is not None:
+        query = query.where(t.ballot.c.area_id == area_id)
+    drawn = set(conn.execute(query.distinct()).scalars())
+    if CAMPAIGN in drawn:
+        raise StoreError(
+            f"{what} can't be changed any more: ballot 1 is drawn. "
+            "Discard the ballot while it has no votes, or start another project."
+        )
+    if not pilot:
+        return
+    if TRIAL in drawn:
+        raise StoreError(
+            f"{what} can't be changed any more: the pilot is drawn. "
+            "Discard the pilot while it has no votes, or start another project."
+        )
+    if drawn:
+        raise StoreError(
+            f"{what} can't be changed any more: a round of another scheme is drawn. "
+            "Discard the round while it has no answers, or start another project."
+        )
+
+
+def read_areas(store: Store, project_id: str) -> list[AreaTokens]:
+    """The project's areas in order, each with its tokens in order."""
+    with store.read() as conn:
+        return areas_of(conn, project_id)
+
+
+def areas_of(conn: sa.Connection, project_id: str) -> list[AreaTokens]:
+    """The project's areas in order, each with its tokens in order."""
+    query = (
+        sa.select(t.area.c.name, t.token.c.text)
+        .join(t.token, t.token.c.area_id == t.area.c.id, isouter=True)
+        .where(t.area.c.project_id == project_id)
+        .order_by(t.area.c.position, t.token.c.position)
+    )
+    tokens: dict[str, list[str]] = {}
+    for name, text in conn.execute(query):
+        tokens.setdefault(name, [])
+        if text is not None:
+            tokens[name].append(text)
+    return [AreaTokens(name, tuple(texts)) for name, texts in tokens.items()]
+
+
+def add_areas(store: Store, project_id: str, areas: Sequence[AreaTokens]) -> None:
+    """Add areas; the items are made anew.
+
+    Raises `InputError` for a name that is there already and for an area of fewer than two tokens, `StoreError`
+    once ballot 1 is drawn.
+    """
+    with _rewriting(store, project_id, "add areas") as change:
+        there = areas_of(change.conn, project_id)
+        taken = {area.name for area in there} & {area.name for area in areas}
+        if taken:
+            names = ", ".join(sorted(taken))
+            raise InputError(f"There is an area {names} already. Edit it instead, or give the new one another name.")
+        change.detail = {"areas": {area.name: list(area.tokens) for area in areas}}
+        _replace(change, [*there, *areas])
+
+
+def change_area(store: Store, project_id: str, seen: AreaTokens, tokens: Sequence[str]) -> None:
+    """Give an area other tokens; the log keeps the old ones too.
+
+    `seen` is the area as it was when somebody began to edit it: `StaleError` if it is another one now.
+    """
+    with _rewriting(store, project_id, "change area") as change:
+        areas = _with(change, seen)
+        change.detail = {"area": seen.name, "tokens": list(tokens), "before": list(seen.tokens)}
+        new = AreaTokens(seen.name, tuple(tokens))
+        _replace(change, [new if area.name == seen.name else area for area in areas])
+
+
+def change_areas(store: Store, project_id: str, seen: Sequence[AreaTokens], areas: Sequence[AreaTokens]) -> None:
+    """Put `areas` in the place of those that somebody `seen` and edited together, others staying as they are.
+
+    An area that isn't among `areas` is deleted, one that is new comes last. Raises `InputError` for a name that
+    another area has, `StaleError` if one of those seen is another one now.
+    """
+    with _rewriting(store, project_id, "change areas") as change:
+        there = areas_of(change.conn, project_id)
+        for area in seen:
+            _with(change, area)
+        before, after = {area.name: area for area in seen}, {area.name: area for area in areas}
+        taken = {area.name for area in there if area.name not in before} & set(after)
+        if taken:
+            raise InputError(f"There is an area {', '.join(sorted(taken))} already. Give the new one another name.")
+        kept = [after.get(area.name, area) for area in there if area.name not in before or area.name in after]
+        change.detail = {"areas": _listed(areas), "before": _listed(seen)}
+        _replace(change, [*kept, *(area for area in areas if area.name not in before)])
+
+
+def _listed(areas: Sequence[AreaTokens]) -> dict[str, list[str]]:
+    return {area.name: list(area.tokens) for area in areas}
+
+
+def add_tokens(store: Store, project_id: str, seen: AreaTokens, tokens: Sequence[str], *, embedding_id: str) -> None:
+    """Add tokens that an embedding proposed to an area; they keep that origin. `seen` as in `change_area`.
+
+    Raises `InputError` for a token that the area has.
+    """
+    with _rewriting(store, project_id, "add near tokens") as change:
+        areas = _with(change, seen)
+        there = [token for token in tokens if token in seen.tokens]
+        if there:
+            raise InputError(f"{seen.name} has {', '.join(there)} already. Nothing was added.")
+        change.detail = {"area": seen.name, "tokens": list(tokens), "proposed by": embedding_id}
+        new = AreaTokens(seen.name, (*seen.tokens, *tokens))
+        origins = dict.fromkeys(((seen.name, token) for token in tokens), NEIGHBOUR + embedding_id)
+        _replace(change, [new if area.name == seen.name else area for area in areas], origins=origins)
+
+
+@dataclass(frozen=True)
+class DeletedArea:
+    """What `restore_area` brings back: the area, its place among the others, where its tokens came from, its plans."""
+
+    area: AreaTokens
+    place: int
+    origins: Origins
+    plans: tuple[Mapping[str, Any], ...]
+
+
+def delete_area(store: Store, project_id: str, seen: AreaTokens) -> DeletedArea:
+    """Delete an area with its tokens and items; the log keeps the tokens. `seen` as in `change_area`."""
+    with _rewriting(store, project_id, "delete area") as change:
+        areas = _with(change, seen)
+        change.detail = {"area": seen.name, "tokens": list(seen.tokens)}
+        origins = {key: of for key, of in kept_origins(change.conn, project_id, areas).items() if key[0] == seen.name}
+        own = sa.select(t.plan).join(t.area, t.area.c.id == t.plan.c.area_id)
+        rows = change.conn.execute(own.where(t.area.c.project_id == project_id, t.area.c.name == seen.name))
+        gone = DeletedArea(seen, areas.index(seen), origins, tuple(dict(row._mapping) for row in rows))
+        _replace(change, [area for area in areas if area.name != seen.name])
+        return gone
+
+
+def restore_area(store: Store, project_id: str, gone: DeletedArea) -> None:
+    """Bring a deleted area back, with its plan where areas have rankings of their own.
+
+    Raises `InputError` where another area has its name by now, `StoreError` once ballot 1 is drawn.
+    """
+    with _rewriting(store, project_id, "bring area back") as change:
+        areas = areas_of(change.conn, project_id)
+        name = gone.area.name
+        if name in {area.name for area in areas}:
+            raise InputError(f"There is an area {name} already. Rename that one first, by the table of all areas.")
+        change.detail = {"area": name, "tokens": list(gone.area.tokens)}
+        areas.insert(gone.place, gone.area)
+        _replace(change, areas, origins=gone.origins)
+        if gone.plans and change.project.ranking == "area":
+            area = sa.select(t.area.c.id).where(t.area.c.project_id == project_id, t.area.c.name == name)
+            fresh = {"area_id": change.conn.execute(area).scalar_one()}
+            rows = [{key: value for key, value in row.items() if key != "id"} | fresh for row in gone.plans]
+            change.conn.execute(sa.insert(t.plan), rows)
+
+
+def set_item_rules(store: Store, project_id: str, rules: ItemRules, *, expected_revision: int | None = None) -> None:
+    """Make the items anew by these rules; `StoreError` once ballot 1 is drawn."""
+    with _rewriting(store, project_id, "set item rules", expected_revision=expected_revision) as change:
+        change.detail = rules.stored()
+        _replace(change, areas_of(change.conn, project_id), rules)
+        row = sa.update(t.project).where(t.project.c.id == project_id)
+        change.conn.execute(row.values(item_rules=rules.stored()))
+
+
+@contextmanager
+def _rewriting(store: Store, project_id: str, action: str, *, expected_revision: int | None = None) -> Iterator[Change]:
+    """A command that writes all items anew; without foreign keys, so it deletes from every table itself."""
+    with store.without_keys() as free, command(free, project_id, action, expected_revision=expected_revision) as change:
+        yield change
+
+
+def _with(change: Change, seen: AreaTokens) -> list[AreaTokens]:
+    """The project's areas, if the one that somebody saw is among them unchanged."""
+    areas = areas_of(change.conn, change.project_id)
+    if seen not in areas:
+        raise StaleError(
+            f"The area {seen.name} was changed in the meantime, perhaps in another tab. "
+            "The page now shows how it stands; do it again if it is still what you want."
+        )
+    return areas
+
+
+def _replace(
+    change: Change, areas: list[AreaTokens], rules: ItemRules | None = None, *, origins: Origins | None = None
+) -> None:
+    """Write the areas and their items as given; refused once ballot 1 is drawn. `origins` are those of new tokens."""
+    conn, project_id = change.conn, change.project_id
+    refuse_after_draw(conn, project_id, "The token lists")
+    for area in areas:
+        if len(area.tokens) < 2:
+            raise InputError(f"The area {area.name} has fewer than two tokens, so it makes no item. Add tokens to it.")
+    rules = ItemRules.of(change.project.item_rules) if rules is None else rules
+    n_pairs = sum(area.n_items for area in areas)
+    if n_pairs > MAX_PAIRS:
+        raise InputError(f"These areas have {n_pairs:,} pairs; {MAX_PAIRS:,} are possible. Split large areas.")
+    items = make_items(areas, rules, change.project.seed).items
+    if len(items) > MAX_ITEMS:
+        raise InputError(
+            f"These areas make {len(items):,} items; {MAX_ITEMS:,} are possible. Draw a sample, or split large areas."
+        )
+    area_ids, token_ids = _write_areas(conn, project_id, areas, origins or {})
+    columns = (items[name].tolist() for name in ("item", "area", "token_a", "token_b"))
+    item_rows = [
+        (project_id, area_ids[area], item, token_ids[area, a], token_ids[area, b])
+        for item, area, a, b in zip(*columns, strict=True)
+    ]
+    insert_rows(conn, t.item, ["project_id", "area_id", "position", "token_a_id", "token_b_id"], item_rows)
+
+
+def _write_areas(
+    conn: sa.Connection, project_id: str, areas: list[AreaTokens], new_origins: Origins
+) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+    """Write areas and tokens in place of those that are there: ids by area, and by area and token.
+
+    An area that keeps its name keeps its id, and with it the plan made for it; a token keeps where it came from, also
+    in an area of another name.
+    """
+    query = sa.select(t.area.c.name, t.area.c.id).where(t.area.c.project_id == project_id)
+    there = dict(fetch_rows(conn, query))
+    names = {area.name for area in areas}
+    gone = [id_ for name, id_ in there.items() if name not in names]
+    origins = kept_origins(conn, project_id, areas) | dict(new_origins)
+    # There are no ballots yet, so nothing else points to these rows.
+    conn.execute(sa.delete(t.item).where(t.item.c.project_id == project_id))
+    conn.execute(sa.delete(t.token).where(t.token.c.area_id.in_(there.values())))
+    conn.execute(sa.delete(t.plan).where(t.plan.c.area_id.in_(gone)))
+    links = sa.select(t.voting_link.c.id).where(t.voting_link.c.area_id.in_(gone))
+    conn.execute(sa.delete(t.invitation).where(t.invitation.c.voting_link_id.in_(links)))
+    conn.execute(sa.delete(t.voting_link).where(t.voting_link.c.area_id.in_(gone)))
+    conn.execute(sa.delete(t.area).where(t.area.c.id.in_(gone)))
+    free, token_id = next_id(conn, t.area), next_id(conn, t.token)
+    area_ids: dict[str, int] = {}
+    token_ids: dict[tuple[str, str], int] = {}
+    rows = []
+    for area in areas:
+        area_ids[area.name] = there.get(area.name, free)
+        free += area.name not in there
+        for place, text in enumerate(area.tokens):
+            token_ids[area.name, text] = token_id
+            rows.append((token_id, area_ids[area.name], text, place, origins.get((area.name, text), "given")))
+            token_id += 1
+    new = [(area_ids[a.name], project_id, a.name, place) for place, a in enumerate(areas) if a.name not in there]
+    insert_rows(conn, t.area, ["id", "project_id", "name", "position"], new)
+    for place, area in enumerate(areas):
+        conn.execute(sa.update(t.area).where(t.area.c.id == area_ids[area.name]).values(position=place))
+    insert_rows(conn, t.token, ["id", "area_id", "text", "position", "origin"], rows)
+    return area_ids, token_ids
+
+
+def items_of(
+    conn: sa.Connection,
+    project_id: str,
+    *,
+    area_id: int | None = None,
+    similarity: bool = False,
+    only: Collection[int] | None = None,
+) -> pd.DataFrame:
+    """The items of the project or of one area (schema ITEMS), indexed by item id and in order of their positions.
+
+    `only`, ids of items, takes no others.
+    """
+    a, b = t.token.alias("a"), t.token.alias("b")
+    columns = [t.item.c.id, t.item.c.position.label("item"), t.area.c.name.label("area")]
+    columns += [a.c.text.label("token_a"), b.c.text.label("token_b")]
+    if similarity:
+        columns.append(t.item.c.similarity)
+    query = (
+        sa.select(*columns)
+        .join(t.area, t.area.c.id == t.item.c.area_id)
+        .join(a, a.c.id == t.item.c.token_a_id)
+        .join(b, b.c.id == t.item.c.token_b_id)
+        .where(t.item.c.project_id == project_id)
+        .order_by(t.item.c.position)
+    )
+    if area_id is not None:
+        query = query.where(t.item.c.area_id == area_id)
+    if only is not None:
+        query = query.where(t.item.c.id.in_(only))
+    names = ["id", *ITEMS.columns, *(["similarity"] if similarity else [])]
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=names).set_index("id")
+    frame = frame.astype({"item": "int64", "area": "str", "token_a": "str", "token_b": "str"})
+    if similarity:
+        frame["similarity"] = frame["similarity"].astype("float64")
+    return ITEMS.check(frame)
+
+
+def read_items(store: Store, project_id: str) -> pd.DataFrame:
+    """The project's items (schema ITEMS), indexed by item id."""
+    with store.read() as conn:
+        return items_of(conn, project_id)
+
+
+def n_items_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> int:
+    """How many items the project has, or one of its areas."""
+    query = sa.select(sa.func.count()).select_from(t.item).where(t.item.c.project_id == project_id)
+    if area_id is not None:
+        query = query.where(t.item.c.area_id == area_id)
+    return int(conn.execute(query).scalar_one())

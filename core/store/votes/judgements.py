@@ -1,0 +1,210 @@
+"""Judgements written: what a classified file changes in the store, in as few statements as there are kinds of rows."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import sqlalchemy as sa
+
+from ...platforms import ResultFile
+from ...questions import COMPARISON, Kind
+from ...questions.base import UNKNOWN
+from ...tables import KNOWN
+from ...votes.classify import Preview
+from .. import schema as t
+from ..command import Change, fetch_rows, insert_rows, next_id, update_rows
+from .tallies import kind_of_ballot
+
+_ANSWERS = ("first", "second", "tie", "unknown")
+_STATUSES = ("counted", "unknown", "rejected", "repeat")
+
+
+def known_of(conn: sa.Connection, ballot_id: int, platform: str, *, kind: Kind = COMPARISON) -> pd.DataFrame:
+    """The ballot's judgements from a platform (schema KNOWN): ids of another one may mean somebody else.
+
+    Withdrawn judgements are left out, so that they may come again; those of voters who are left out are what they
+    would be otherwise. The decision is the owner's, else that of the files an assignment came in, else "".
+    """
+    j, a = t.judgement.c, t.assignment.c
+    here = (a.ballot_id == ballot_id, t.voter.c.platform == platform)
+    said = sa.case(
+        (a.review == "reject", "rejected"), (a.review == "approve", "approved"), (a.upload_id.is_not(None), a.status),
+        else_="",
+    )  # fmt: skip
+    query: sa.Select[Any] = sa.select(
+        a.id, a.external_id, t.voter.c.external_id, sa.func.coalesce(a.submitted_at, ""), said
+    )
+    assignments = pd.DataFrame(
+        fetch_rows(conn, query.join(t.voter, t.voter.c.id == a.voter_id).where(*here)),
+        columns=["id", "assignment_id", "voter", "submitted_at", "decision"],
+    )
+    # Numbers in place of texts: a million judgements would be millions of Python strings.
+    answers = _ANSWERS if kind is COMPARISON else _different_answers(conn, ballot_id)
+    codes = sa.case(*((j.answer == answer, at) for at, answer in enumerate(_ANSWERS)), else_=-1)
+    unknown, counted = _STATUSES.index("unknown"), _STATUSES.index("counted")
+    states = sa.case(
+        (sa.and_(j.status == "excluded", j.answer == "unknown"), unknown), (j.status == "excluded", counted),
+        *((j.status == status, at) for at, status in enumerate(_STATUSES)), else_=-1,
+    )  # fmt: skip
+    judged: sa.Select[Any] = (
+        sa.select(j.assignment_id, j.question_id, codes if kind is COMPARISON else j.answer, states)
+        .join(t.assignment, a.id == j.assignment_id)
+        .join(t.voter, t.voter.c.id == a.voter_id)
+        .where(*here, j.status != "withdrawn", j.source == "person")
+    )
+    found = fetch_rows(conn, judged)
+    if kind is not COMPARISON:
+        number_of = {answer: at for at, answer in enumerate(answers)}
+        found = [(assignment, question, number_of[answer], state) for assignment, question, answer, state in found]
+    rows = np.array(found, dtype=np.int64).reshape(-1, 4)
+    at = pd.Index(assignments["id"]).get_indexer(pd.Index(rows[:, 0]))
+    told = {name: assignments[name].astype("str").array.take(at) for name in assignments.columns if name != "id"}
+    frame = pd.DataFrame(told).assign(
+        question_id=rows[:, 1],
+        answer=pd.Series(answers, dtype="str").array.take(rows[:, 2]),
+        status=pd.Series(_STATUSES, dtype="str").array.take(rows[:, 3]),
+    )
+    return KNOWN.check(frame[list(KNOWN.columns)])
+
+
+def _different_answers(conn: sa.Connection, ballot_id: int) -> tuple[str, ...]:
+    """The answers that occur in a round, each once."""
+    query = (
+        sa.select(t.judgement.c.answer)
+        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+        .where(t.assignment.c.ballot_id == ballot_id)
+        .distinct()
+    )
+    return tuple(sorted(answer for (answer,) in fetch_rows(conn, query)))
+
+
+def as_stored(conn: sa.Connection, project_id: str, results: ResultFile) -> ResultFile:
+    """The file with voters spelled as the store has them: readers compose letters, earlier versions didn't."""
+    query = sa.select(t.voter.c.external_id).where(
+        t.voter.c.project_id == project_id, t.voter.c.platform == results.platform
+    )
+    known = [voter for (voter,) in fetch_rows(conn, query.order_by(t.voter.c.id)) if not voter.isascii()]
+    stored: dict[str, str] = {}
+    for voter in known:
+        stored.setdefault(unicodedata.normalize("NFC", voter), voter)
+    if all(composed == voter for composed, voter in stored.items()):
+        return results
+    voters = results.answers["voter"].replace(to_replace=stored)
+    return replace(results, answers=results.answers.assign(voter=voters))
+
+
+def left_out_of(conn: sa.Connection, project_id: str, platform: str) -> frozenset[str]:
+    """The platform's ids of the voters whom the owner left out."""
+    query = (
+        sa.select(t.voter.c.external_id)
+        .join(t.exclusion, t.exclusion.c.voter_id == t.voter.c.id)
+        .where(t.voter.c.project_id == project_id, t.voter.c.platform == platform, t.exclusion.c.undone_at.is_(None))
+    )
+    return frozenset(voter for (voter,) in fetch_rows(conn, query))
+
+
+def write_judgements(change: Change, ballot_id: int, upload_id: int, platform: str, preview: Preview) -> None:
+    """Write the assignments and judgements of a preview.
+
+    A judgement that is there already (withdrawn, or changed by this file) is brought up to date, never doubled.
+    """
+    conn, rows = change.conn, preview.rows
+    taken = rows[rows["becomes"] != ""]
+    others = preview.others
+    named = pd.concat([taken["voter"], others["voter"]]).unique().tolist()
+    voters = voter_ids(change, named, platform, "person")
+    assignments, first_new = _write_assignments(conn, ballot_id, upload_id, taken, voters)
+    questions = taken["question_id"].to_numpy(dtype=np.int64).tolist()
+    answers, statuses = _texts(taken["answer"]), _texts(taken["becomes"])
+    seconds = [None if time != time else time for time in taken["seconds"].tolist()]  # NaN differs from itself
+    kind = kind_of_ballot(conn, ballot_id)
+    value_of = {answer: None if answer == UNKNOWN else kind.value(answer) for answer in set(answers)}
+    values = [value_of[answer] for answer in answers]
+    there = _judged(conn, ballot_id) if min(assignments, default=first_new) < first_new else frozenset()
+    new: list[tuple] = []
+    again: list[tuple] = []
+    for assignment, question, *told in zip(assignments, questions, answers, values, seconds, statuses, strict=True):
+        if (assignment, question) in there:
+            again.append((*told, "person", assignment, question))
+        else:
+            new.append((assignment, question, *told, "person"))
+    fields = ["answer", "value", "seconds", "status", "source"]
+    insert_rows(conn, t.judgement, ["assignment_id", "question_id", *fields], new)
+    update_rows(conn, t.judgement, fields, ["assignment_id", "question_id"], again)
+    if len(others):
+        _write_others(conn, ballot_id, others, voters)
+
+
+def _texts(column: pd.Series) -> list[str]:
+    """A column of texts as a list; pandas hands its own strings out one by one, which takes ten times as long."""
+    return column.to_numpy(dtype=object).tolist()
+
+
+def _judged(conn: sa.Connection, ballot_id: int) -> frozenset[tuple[int, int]]:
+    """Assignment and question of each judgement of a ballot."""
+    query = (
+        sa.select(t.judgement.c.assignment_id, t.judgement.c.question_id)
+        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+        .where(t.assignment.c.ballot_id == ballot_id)
+    )
+    return frozenset(fetch_rows(conn, query))
+
+
+def _write_assignments(
+    conn: sa.Connection, ballot_id: int, upload_id: int, taken: pd.DataFrame, voters: dict[str, int]
+) -> tuple[list[int], int]:
+    """The id of each row's assignment, and from which id on they are new.
+
+    New assignments are inserted, known ones (by voter and external id) brought up to date.
+    """
+    tasks = dict(fetch_rows(conn, sa.select(t.task.c.code, t.task.c.id).where(t.task.c.ballot_id == ballot_id)))
+    columns = (t.assignment.c.voter_id, t.assignment.c.external_id, t.assignment.c.id)
+    query = sa.select(*columns).where(t.assignment.c.ballot_id == ballot_id)
+    known = {(voter, external): id_ for voter, external, id_ in fetch_rows(conn, query)}
+    free = first_new = next_id(conn, t.assignment)
+    of_row = taken.groupby(["voter", "assignment_id"], sort=False).ngroup().to_numpy()
+    told = taken.iloc[np.unique(of_row, return_index=True)[1]]
+    ids: list[int] = []
+    new: list[tuple] = []
+    again: list[tuple] = []
+    columns_told = (_texts(told[name]) for name in ("voter", "assignment_id", "task_id", "status", "submitted_at"))
+    for voter, external, code, status, submitted in zip(*columns_told, strict=True):
+        id_ = known.get((voters[voter], external))
+        if id_ is None:
+            id_, free = free, free + 1
+            new.append((id_, ballot_id, voters[voter], upload_id, tasks.get(code), external, status, submitted or None))
+        else:
+            again.append((status, submitted or None, upload_id, id_))
+        ids.append(id_)
+    names = ["id", "ballot_id", "voter_id", "upload_id", "task_id", "external_id", "status", "submitted_at"]
+    insert_rows(conn, t.assignment, names, new)
+    update_rows(conn, t.assignment, ["status", "submitted_at", "upload_id"], ["id"], again)
+    return np.array(ids, dtype=np.int64)[of_row].tolist(), first_new
+
+
+def _write_others(conn: sa.Connection, ballot_id: int, others: pd.DataFrame, voters: dict[str, int]) -> None:
+    """Bring judgements up to date that change with a file without being in it: first votes and repeats."""
+    columns = (t.assignment.c.voter_id, t.assignment.c.external_id, t.assignment.c.id)
+    query = sa.select(*columns).where(t.assignment.c.ballot_id == ballot_id)
+    ids = {(voter, external): id_ for voter, external, id_ in fetch_rows(conn, query)}
+    told = zip(*(others[name].tolist() for name in ("voter", "assignment_id", "question_id", "becomes")), strict=True)
+    rows = [(becomes, ids[voters[voter], external], question) for voter, external, question, becomes in told]
+    update_rows(conn, t.judgement, ["status"], ["assignment_id", "question_id"], rows)
+
+
+def voter_ids(change: Change, names: list[str], platform: str, kind: str) -> dict[str, int]:
+    """The ids of the project's voters of these names, new ones made."""
+    query = sa.select(t.voter.c.external_id, t.voter.c.id).where(
+        t.voter.c.project_id == change.project_id, t.voter.c.platform == platform
+    )
+    ids = dict(change.conn.execute(query).fetchall())
+    new = [name for name in names if name not in ids]
+    start = next_id(change.conn, t.voter)
+    rows = [(start + i, change.project_id, platform, name, kind) for i, name in enumerate(new)]
+    insert_rows(change.conn, t.voter, ["id", "project_id", "platform", "external_id", "kind"], rows)
+    ids |= {row[3]: row[0] for row in rows}
+    return {name: ids[name] for name in names}

@@ -1,0 +1,175 @@
+"""The accepted uploads, and how one is withdrawn again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from ...errors import StoreError
+from ...votes.effects import Effect
+from .. import schema as t
+from ..ballots.ballots import Ballot, every_ballot_of, sentence_start
+from ..blobs import read_blob
+from ..command import Change, command
+from ..engine import Store, now
+from ..projects.mappings import read_again
+from ..projects.rankings import ballot_named, belongs, is_comparison
+from ..scores.effects import between, new_and_known, standing_of, voters_heard
+from .judgements import write_judgements
+from .tallies import write_tallies
+from .votes import preview_of
+
+
+@dataclass(frozen=True)
+class Upload:
+    """An accepted upload as pages see it."""
+
+    id: int
+    ballot: int
+    platform: str
+    filename: str
+    n_rows: int
+    counts: dict[str, int]
+    accepted_at: str
+    withdrawn_at: str | None
+    effect: Effect | None = None  # what accepting it changed; None for uploads of an earlier version
+    withdrawal: Effect | None = None  # what its withdrawal changed
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """What a withdrawal did: how many judgements it marked, and what that changed."""
+
+    judgements: int
+    effect: Effect
+
+
+def read_uploads(store: Store, project_id: str, area_id: int | None = None) -> list[Upload]:
+    """Every accepted upload of a ranking, the newest first, withdrawn ones too."""
+    with store.read() as conn:
+        return uploads_of(conn, project_id, area_id)
+
+
+def uploads_of(
+    conn: sa.Connection, project_id: str, area_id: int | None = None, *, ballot_id: int | None = None
+) -> list[Upload]:
+    """Every accepted upload of a ranking's ballots (or of the one ballot or round), the newest first, withdrawn too."""
+    query = (
+        sa.select(
+            t.upload.c.id,
+            t.ballot.c.ordinal,
+            t.upload.c.platform,
+            t.upload.c.filename,
+            t.upload.c.n_rows,
+            t.upload.c.counts,
+            t.upload.c.accepted_at,
+            t.upload.c.withdrawn_at,
+            t.upload.c.effect,
+        )
+        .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
+        .where(t.ballot.c.project_id == project_id)
+        .order_by(t.upload.c.id.desc())
+    )
+    mine = (
+        (belongs(t.ballot.c.area_id, area_id), is_comparison()) if ballot_id is None else (t.ballot.c.id == ballot_id,)
+    )
+    query = query.where(*mine)
+    return [Upload(*row[:-1], *_effects(row.effect)) for row in conn.execute(query)]
+
+
+def kept_uploads(store: Store, ballot_id: int) -> list[tuple[str, bytes]]:
+    """Name and bytes of the files whose answers count in a ballot or round, the oldest first.
+
+    Raises `StoreError` where a kept copy can't be read.
+    """
+    u = t.upload.c
+    with store.read() as conn:
+        query = sa.select(u.filename, u.sha256).where(u.ballot_id == ballot_id, u.withdrawn_at.is_(None))
+        rows = conn.execute(query.order_by(u.id)).all()
+    return [(row.filename, read_blob(store, row.sha256, f"The kept copy of {row.filename}")) for row in rows]
+
+
+def _effects(stored: dict | None) -> tuple[Effect | None, Effect | None]:
+    """What accepting an upload changed, and what withdrawing it did."""
+    kept = dict(stored or {})
+    withdrawal = kept.pop("withdrawal", None)
+    return Effect.from_stored(kept), Effect.from_stored(withdrawal)
+
+
+def withdraw_upload(store: Store, project_id: str, upload_id: int) -> Withdrawn:
+    """Take the votes of an upload out of the count; they stay in the store, marked.
+
+    Raises `StoreError` once the upload's ballot is closed (reopen it first) or a later one is drawn.
+    """
+    with command(store, project_id, "withdraw upload") as change:
+        conn = change.conn
+        query = (
+            sa.select(
+                t.upload.c.ballot_id,
+                t.upload.c.filename,
+                t.upload.c.withdrawn_at,
+                t.upload.c.effect,
+                t.ballot.c.project_id,
+            )
+            .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
+            .where(t.upload.c.id == upload_id)
+        )
+        row = conn.execute(query).one_or_none()
+        if row is None or row.project_id != project_id:
+            raise StoreError("There is no such upload in this project.")
+        ballot = next(b for b in every_ballot_of(conn, project_id) if b.id == row.ballot_id)
+        if row.withdrawn_at is not None:
+            raise StoreError(f"{row.filename} is withdrawn already.")
+        if not ballot.is_open:
+            raise StoreError(
+                f"{sentence_start(ballot.called)} is closed, so {row.filename} can't be withdrawn. Reopen it first."
+            )
+        before, standing = _n_withdrawn(conn, ballot.id), standing_of(conn, ballot.id)
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(withdrawn_at=now()))
+        _replay(store, change, ballot)
+        effect = between(standing, standing_of(conn, ballot.id))
+        kept = {**(row.effect or {}), "withdrawal": effect.stored()}
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=kept))
+        withdrawn = _n_withdrawn(conn, ballot.id) - before
+        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number, ballot.purpose)
+        change.detail |= {"file": row.filename, "judgements": withdrawn}
+        return Withdrawn(withdrawn, effect)
+
+
+def _n_withdrawn(conn: sa.Connection, ballot_id: int) -> int:
+    query = (
+        sa.select(sa.func.count())
+        .select_from(t.judgement)
+        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status == "withdrawn")
+    )
+    return int(conn.execute(query).scalar_one())
+
+
+def _replay(store: Store, change: Change, ballot: Ballot) -> None:
+    """Read the uploads that still count once more, in their order, as if the withdrawn ones had never come.
+
+    So a repeat whose first vote is gone counts, and what a withdrawn file had changed is as it was. The tallies
+    follow, and each upload says anew what it changes.
+    """
+    conn = change.conn
+    people = (
+        sa.select(t.assignment.c.id)
+        .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
+        .where(t.assignment.c.ballot_id == ballot.id, t.voter.c.kind == "person")
+        .where(t.assignment.c.upload_id.is_not(None))  # votes of the voting page came with no file
+    )
+    conn.execute(sa.update(t.judgement).where(t.judgement.c.assignment_id.in_(people)).values(status="withdrawn"))
+    write_tallies(conn, ballot.id)
+    left = sa.select(t.upload).where(t.upload.c.ballot_id == ballot.id, t.upload.c.withdrawn_at.is_(None))
+    for upload in conn.execute(left.order_by(t.upload.c.id)).all():
+        copy = f"The kept copy of {upload.filename}"
+        data = read_blob(store, upload.sha256, copy, ", so nothing was withdrawn.")
+        found = preview_of(conn, change.project_id, ballot, data, upload.filename, read_again(upload.mapping))
+        before, heard = standing_of(conn, ballot.id), voters_heard(conn, change.project_id, found.platform)
+        write_judgements(change, ballot.id, upload.id, found.platform, found.preview)
+        write_tallies(conn, ballot.id)
+        effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
+        told = {"counts": found.counts, "effect": effect.stored()}
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload.id).values(told))

@@ -1,0 +1,202 @@
+"""What a voter of the voting page is given: comparisons with the fewest votes first, kept for the voter for a while.
+
+All of this happens inside a write transaction: a comparison's last missing vote is leased to one voter at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from .. import schema as t
+from ..command import insert_rows
+from ..engine import now
+from .checks import draw_checks, draw_gold, draw_repeats, n_checks_for
+from .table import SIDES, Table, add_dealt, was_given
+
+RELEASE_AT_ONCE = 500
+LEASED_KINDS = ("main", "overlap", "audit")  # of which a comparison wants so many votes and no more
+
+
+def release_expired(conn: sa.Connection, voting_id: int) -> int:
+    """Put a page's comparisons whose time is over back into the pool, so many at once at most; returns how many.
+
+    Those of other pages may be of other projects, whose writers come in another line (`Store.write`).
+    """
+    d, s = t.deal.c, t.sitting.c
+    query = sa.select(d.id, d.question_id, d.kind).where(d.state == "open", d.expires_at < now())
+    query = query.join(t.sitting, s.id == d.sitting_id).where(s.voting_id == voting_id)
+    rows = conn.execute(query.order_by(d.expires_at).limit(RELEASE_AT_ONCE)).all()
+    if rows:
+        ids = [row.id for row in rows]
+        conn.execute(sa.update(t.deal).where(d.id.in_(ids)).values(state="released"))
+        add_dealt(conn, [row.question_id for row in rows if row.kind in LEASED_KINDS], -1)
+    return len(rows)
+
+
+def lease_again(conn: sa.Connection, table: Table, deal: sa.Row) -> bool:
+    """Give a released comparison back to the voter who had it, if it still lacks a vote; whether that was so."""
+    if deal.kind in LEASED_KINDS:
+        q = t.question.c
+        missing = sa.update(t.question).where(q.id == deal.question_id, q.n_dealt < q.n_wanted)
+        if conn.execute(missing.values(n_dealt=q.n_dealt + 1)).rowcount == 0:
+            return False
+    row = sa.update(t.deal).where(t.deal.c.id == deal.id)
+    conn.execute(row.values(state="open", expires_at=table.expires()))
+    return True
+
+
+def open_deal(conn: sa.Connection, sitting_id: int) -> sa.Row | None:
+    """The first comparison that the voter holds and hasn't answered."""
+    d = t.deal.c
+    query = sa.select(t.deal).where(d.sitting_id == sitting_id, d.state == "open").order_by(d.task, d.n).limit(1)
+    return conn.execute(query).first()
+
+
+def task_deals(conn: sa.Connection, sitting_id: int, task: int) -> list[sa.Row]:
+    """All that the voter was given in a task, in order."""
+    d = t.deal.c
+    query = sa.select(t.deal).where(d.sitting_id == sitting_id, d.task == task).order_by(d.n)
+    return list(conn.execute(query))
+
+
+def last_answer(conn: sa.Connection, sitting: sa.Row) -> sa.Row | None:
+    """The voter's last answer in the task, by the order of answers, whatever the clock said."""
+    d = t.deal.c
+    query = sa.select(t.deal).where(d.sitting_id == sitting.id, d.task == sitting.n_tasks, d.state == "answered")
+    # Answers from before these were counted came in the order of their places, and first.
+    return conn.execute(query.order_by(sa.func.coalesce(d.answer_n, 0).desc(), d.n.desc()).limit(1)).first()
+
+
+def resume_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> None:
+    """After its time was over: give the voter's task back as far as it is still wanted, and others for the rest."""
+    release_expired(conn, table.voting_id)
+    deals = task_deals(conn, sitting.id, sitting.n_tasks)
+    lost = [deal for deal in deals if deal.state == "released" and not lease_again(conn, table, deal)]
+    if lost:
+        fresh = _draw_main(conn, table, sitting.id, len(lost), _items_of(conn, deals))
+        _insert(conn, table, sitting.id, sitting.n_tasks, len(deals), [(row, "main") for row in fresh])
+
+
+def deal_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
+    """Give the voter a new task; False where nothing is left that lacks votes and is new to the voter.
+
+    Once no comparison is left that counts, tasks hold what overlaps and audits are still open.
+    """
+    release_expired(conn, table.voting_id)
+    settings, task = table.settings, sitting.n_tasks + 1
+    rng = np.random.default_rng([table.voting_id, sitting.id, task])
+    repeats = draw_repeats(conn, sitting.id, settings.n_repeats, rng)
+    fresh = _draw_main(conn, table, sitting.id, settings.task_size, set())
+    if fresh:
+        rows = [(row, "main") for row in fresh]
+        checks = [(row, "gold") for row in draw_gold(conn, table, sitting.id, rng)]
+        shown = {row["question_id"] for row in fresh}
+        n = n_checks_for(conn, table, len(fresh), rng)
+        for check in checks + draw_checks(conn, table, sitting.id, n, shown, rng):
+            rows.insert(int(rng.integers(0, len(rows) + 1)), check)
+        rows += [(row, "repeat") for row in repeats]
+    else:
+        rows = draw_checks(conn, table, sitting.id, settings.task_size, set(), rng)
+    if not rows:
+        return False
+    _insert(conn, table, sitting.id, task, 0, rows)
+    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == sitting.id).values(n_tasks=task, seen_at=now()))
+    return True
+
+
+def _draw_main(
+    conn: sa.Connection, table: Table, sitting_id: int, n: int, shown: set[frozenset[int]]
+) -> list[dict[str, Any]]:
+    """Lease up to `n` comparisons that lack votes and that the voter was never given, the fewest votes first.
+
+    No two items meet twice in a task. What was drawn for one task stands together, as it does in a batch.
+    """
+    if table.round is not None:
+        return _draw_of_round(conn, table, sitting_id, n)
+    q, place = t.question.c, t.task_question.c
+    one, two = t.question_option.alias("one"), t.question_option.alias("two")
+    given = was_given(sitting_id, q.id)
+    query = (
+        sa.select(q.id, q.n_dealt, place.flipped, place.left_swapped, place.right_swapped, one.c.item_id, two.c.item_id)
+        .join(t.task_question, place.question_id == q.id)
+        .join(one, sa.and_(one.c.question_id == q.id, one.c.position == 0))
+        .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
+        .where(q.ballot_id == table.ballot_id, q.role == "main", ~given)
+        .where(table.lacks_votes())
+        .order_by(q.n_dealt, q.id)
+        .limit(2 * n + 10)
+    )
+    drawn: list[dict[str, Any]] = []
+    for id_, n_dealt, flipped, left, right, first, second in conn.execute(query):
+        pair = frozenset((first, second))
+        if len(drawn) < n and pair not in shown:
+            shown.add(pair)
+            # Every other voter sees the sides the other way round.
+            sides = (not flipped, right, left) if n_dealt % 2 else (flipped, left, right)
+            drawn.append({"question_id": id_, **dict(zip(SIDES, sides, strict=True))})
+    add_dealt(conn, [row["question_id"] for row in drawn], 1)
+    return drawn
+
+
+def _draw_of_round(conn: sa.Connection, table: Table, sitting_id: int, n: int) -> list[dict[str, Any]]:
+    """Lease up to `n` questions of a round that lack answers and are new to the voter, the fewest answers first.
+
+    Every other person sees the tokens of an item the other way round, where the round exchanges them at all.
+    """
+    q, place = t.question.c, t.task_question.c
+    query = (
+        sa.select(q.id, q.n_dealt, place.left_swapped)
+        .join(t.task_question, place.question_id == q.id)
+        .where(q.ballot_id == table.ballot_id, q.role == "main", ~was_given(sitting_id, q.id), table.lacks_votes())
+        .order_by(q.n_dealt, q.id)
+        .limit(n)
+    )
+    rows = conn.execute(query).all()
+    asks, settings = table.asks, table.round
+    swaps = asks is not None and settings is not None and asks.swaps(settings)
+    add_dealt(conn, [row.id for row in rows], 1)
+    sides = [(False, bool(row.left_swapped) != (swaps and row.n_dealt % 2 == 1), False) for row in rows]
+    return [{"question_id": row.id, **dict(zip(SIDES, of, strict=True))} for row, of in zip(rows, sides, strict=True)]
+
+
+def _items_of(conn: sa.Connection, deals: list[sa.Row]) -> set[frozenset[int]]:
+    option = t.question_option.c
+    query = sa.select(option.question_id, option.item_id).where(option.question_id.in_([d.question_id for d in deals]))
+    items: dict[int, set[int]] = {}
+    for question_id, item_id in conn.execute(query):
+        items.setdefault(question_id, set()).add(item_id)
+    return {frozenset(pair) for pair in items.values()}
+
+
+def _insert(
+    conn: sa.Connection, table: Table, sitting_id: int, task: int, after: int, rows: list[tuple[dict[str, Any], str]]
+) -> None:
+    expires = table.expires()
+    columns = ["sitting_id", "task", "n", "kind", "question_id", *SIDES, "state", "expires_at"]
+    insert_rows(
+        conn,
+        t.deal,
+        columns,
+        [
+            (sitting_id, task, after + n, kind, row["question_id"], *(row[s] for s in SIDES), "open", expires)
+            for n, (row, kind) in enumerate(rows, start=1)
+        ],
+    )
+
+
+def is_complete(conn: sa.Connection, ballot_id: int, wanted: int) -> bool:
+    """Whether no comparison lacks a vote and none is being answered (or was given up as unknown to voters)."""
+    q, d = t.question.c, t.deal.c
+    lacking = sa.select(q.id).where(q.ballot_id == ballot_id, q.role == "main", q.n_dealt < wanted).limit(1)
+    if conn.execute(lacking).first() is not None:
+        return False
+    held = (
+        sa.select(d.id)
+        .join(t.question, q.id == d.question_id)
+        .where(d.state == "open", d.kind == "main", q.ballot_id == ballot_id)
+        .limit(1)
+    )
+    return conn.execute(held).first() is None

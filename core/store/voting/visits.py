@@ -1,0 +1,317 @@
+"""Who comes to the voting page, where a link leads, and how a browser is known again."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from ...errors import InputError
+from ...i18n import STANDARD, Language, language, translatable
+from ...questions.base import RoundSettings
+from ...questions.voting_settings import TRAITS, VotingSettings
+from .. import schema as t
+from ..command import insert_one
+from ..engine import now
+from ..projects.rankings import is_comparison
+from ..votes.voter_ids import hashed_id, seal
+from .table import Table
+from .votes import stop
+from .voting import MAX_NAME
+
+MAX_ID = 100
+NONCE = 32  # hexadecimal digits: 128 bits
+# Parameters by which platforms say who comes, and what the platform is called.
+PLATFORMS = {"PROLIFIC_PID": "prolific", "workerId": "mturk", "participantId": "connect"}
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # Mechanical Turk's, for somebody who only looks at a task
+
+
+@dataclass(frozen=True)
+class Who:
+    """Who comes: by a platform's parameters, by a personal link (its token), or by nothing yet."""
+
+    platform: str = ""
+    external_id: str = ""
+    token: str = ""
+    preview: bool = False
+
+
+@dataclass(frozen=True)
+class At:
+    """A link with the newest voting page it leads to."""
+
+    secret: str
+    voter_secret: str
+    project_id: str
+    notion: str
+    wording: Mapping[str, Any]
+    state: str
+    opened_at: str
+    table: Table
+    address_salt: str | None = None  # hashes where its voters begin
+
+    @property
+    def examples(self) -> list[Mapping[str, Any]]:
+        has_some = self.table.settings.examples and self.table.round is None
+        return list(self.wording.get("examples", ())) if has_some else []
+
+    @property
+    def language(self) -> Language:
+        """The language of the texts that aren't the owner's."""
+        return language(self.wording.get("language", STANDARD))
+
+    def sign(self, *parts: Any) -> str:
+        return seal(self.secret, *parts)
+
+    def form(self, whose: str) -> str:
+        """The token of a form: for one browser, and for this voting page alone (ids of ballots come again)."""
+        return self.sign("form", self.table.ballot_id, self.opened_at, whose)
+
+    def is_form(self, form: str, whose: str) -> bool:
+        """Whether a form that was sent is of this page."""
+        return is_same(form, self.form(whose))
+
+
+def is_same(sent: str, right: str) -> bool:
+    """Whether what was sent is right; how long that takes tells nothing."""
+    return hmac.compare_digest(sent.encode("utf-8", "replace"), right.encode("utf-8", "replace"))
+
+
+_LINK, _BALLOT, _VOTING = t.voting_link.c, t.ballot.c, t.voting.c
+_SAME_AREA = sa.or_(_BALLOT.area_id == _LINK.area_id, sa.and_(_BALLOT.area_id.is_(None), _LINK.area_id.is_(None)))
+_WHERE_A_LINK_LEADS = (
+    sa.select(
+        _LINK.secret, _LINK.voter_secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at,
+        _VOTING.state, _VOTING.opened_at, _VOTING.id.label("voting_id"), _VOTING.settings, _VOTING.address_salt,
+        _BALLOT.id.label("ballot_id"), _BALLOT.area_id, _BALLOT.state.label("ballot_state"), _BALLOT.kind,
+        _BALLOT.settings.label("round"),
+    )
+    .join(t.project, t.project.c.id == _LINK.project_id)
+    .join(t.ballot, sa.and_(_BALLOT.project_id == _LINK.project_id, _SAME_AREA))
+    .outerjoin(t.plan, t.plan.c.id == _BALLOT.plan_id)  # a round has none
+    .join(t.voting, _VOTING.ballot_id == _BALLOT.id)
+    .where(_LINK.code == sa.bindparam("code"))
+    .order_by(sa.case((_VOTING.state == "open", 0), else_=1), _VOTING.id.desc())
+    .limit(1)
+)  # fmt: skip
+
+
+def link_at(conn: sa.Connection, code: str) -> At | None:
+    """Where a link leads: the voting page of its ranking that is open (one is, at a time), else the newest."""
+    if not code.isprintable():
+        return None
+    row = conn.execute(_WHERE_A_LINK_LEADS, {"code": code}).one_or_none()
+    if row is None:
+        return None
+    is_open = row.ballot_state == "open" and row.archived_at is None
+    other = None if row.round is None else RoundSettings.of({**row.round, "scheme": row.kind})
+    table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
+    state = row.state if is_open else "closed"
+    if state == "closed" and row.archived_at is None and _has_more_to_come(conn, row):
+        state = "next"
+    wording = row.wording
+    if other is not None:
+        wording = {"question": other.question, "instructions": other.instructions, "language": other.language}
+    told = (row.notion, wording, state, row.opened_at, table, row.address_salt)
+    return At(row.secret, row.voter_secret, row.id, *told)
+
+
+def _has_more_to_come(conn: sa.Connection, row: sa.Row) -> bool:
+    """Whether the plan has a ballot after the voting page that a link leads to, whose own page isn't there yet."""
+    same_area = _BALLOT.area_id.is_(None) if row.area_id is None else _BALLOT.area_id == row.area_id
+    newest = conn.execute(
+        sa.select(_BALLOT.id, _BALLOT.ordinal, _BALLOT.state, t.plan.c.n_ballots)
+        .join(t.plan, t.plan.c.id == _BALLOT.plan_id)
+        .where(_BALLOT.project_id == row.id, same_area, is_comparison())
+        .order_by(_BALLOT.ordinal.desc())
+        .limit(1)
+    ).one_or_none()
+    if newest is None:  # rounds of other schemes alone, which no plan numbers
+        return False
+    return newest.ordinal < newest.n_ballots or (newest.state == "open" and newest.id != row.ballot_id)
+
+
+def pages_of(at: At) -> sa.Select:
+    """The ids of all voting pages that a link led to."""
+    here, other = t.ballot.alias("here"), t.ballot.alias("other")
+    same_area = sa.or_(other.c.area_id == here.c.area_id, sa.and_(other.c.area_id.is_(None), here.c.area_id.is_(None)))
+    return (
+        sa.select(t.voting.c.id)
+        .join(other, other.c.id == t.voting.c.ballot_id)
+        .join(here, sa.and_(here.c.project_id == other.c.project_id, same_area))
+        .where(here.c.id == at.table.ballot_id)
+    )
+
+
+def read_sitting(conn: sa.Connection, sitting_id: int) -> sa.Row | None:
+    return conn.execute(sa.select(t.sitting).where(t.sitting.c.id == sitting_id)).one_or_none()
+
+
+def who_of(parameters: Mapping[str, str]) -> Who:
+    """Who comes, by the parameters in the address."""
+    if parameters.get("i"):
+        return Who(token=_printable(parameters["i"][:MAX_ID]))
+    if parameters.get("assignmentId") == PREVIEW:
+        return Who(preview=True)
+    for name, platform in PLATFORMS.items():
+        value = parameters.get(name, "").strip()
+        if value and len(value) <= MAX_ID and value.isprintable() and "{{" not in value:
+            return Who(platform, value)
+    return Who()
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "?"
+
+
+def _checked_name(text: str, spoken: Language) -> str:
+    name = " ".join(text.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError(spoken.text("Please type a name of at most {most} letters.", most=MAX_NAME))
+    return name
+
+
+def person(conn: sa.Connection, at: At, code: str, who: Who, name: str) -> tuple[str, str]:
+    """Platform and id under which the store knows somebody who begins."""
+    if who.token:
+        i = t.invitation.c
+        query = sa.select(i.name).join(t.voting_link, t.voting_link.c.id == i.voting_link_id)
+        found = conn.execute(query.where(i.token == who.token, t.voting_link.c.code == code)).scalar_one_or_none()
+        if found is None:
+            raise InputError(translatable("This personal link isn't valid any more. Ask for a new one."))
+        return "invited", found
+    if who.platform:
+        if at.table.settings.hash_ids:
+            return who.platform, hashed_id(at.voter_secret, who.platform, who.external_id)
+        return who.platform, who.external_id
+    if at.table.settings.identify == "none":
+        return "runoff", f"anonymous-{secrets.token_hex(8)}"
+    return "runoff", _checked_name(name, at.language)
+
+
+def new_nonce() -> str:
+    return secrets.token_hex(NONCE // 2)
+
+
+def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: str) -> int:
+    v = t.voter.c
+    query = sa.select(v.id).where(v.project_id == project_id, v.platform == platform, v.external_id == external_id)
+    found = conn.execute(query).scalar_one_or_none()
+    if found is not None:
+        return int(found)
+    values = {"project_id": project_id, "platform": platform, "external_id": external_id, "kind": "person"}
+    return insert_one(conn, t.voter, **values)
+
+
+def who_begins(conn: sa.Connection, at: At, code: str, who: Who, name: str, visit: str) -> tuple[int, str]:
+    """The voter who begins, and the nonce of the session that begins.
+
+    A typed name proves nothing: it leads to no voter who is there. Who types one that is taken is a voter of that name
+    and a number, and learns nothing. Only the same name from the same browser, a press that came twice, is the same
+    voter; so the nonce follows from both there. A platform's id and a personal link are a voter's own.
+    """
+    platform, external_id = person(conn, at, code, who, name)
+    if platform != "runoff":
+        return voter_id(conn, at.project_id, platform, external_id), new_nonce()
+    nonce = at.sign("begun", at.table.ballot_id, at.opened_at, visit, " ".join(name.split()))[:NONCE]
+    begun = conn.execute(sa.select(t.sitting.c.voter_id).where(t.sitting.c.nonce == nonce)).scalar_one_or_none()
+    return begun or voter_id(conn, at.project_id, platform, _free_name(conn, at.project_id, external_id)), nonce
+
+
+def _free_name(conn: sa.Connection, project_id: str, name: str) -> str:
+    """The name, or where somebody has begun or answered under it in any ballot, “… (2)”, “… (3)”."""
+    v, a = t.voter.c, t.assignment.c
+    ballots = sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
+    answered = sa.select(a.id).where(a.ballot_id.in_(ballots), a.voter_id == v.id).exists()
+    used = sa.select(v.external_id).where(v.project_id == project_id, v.platform == "runoff")
+    used = used.where(sa.or_(sa.exists().where(t.sitting.c.voter_id == v.id), answered))
+    if conn.execute(used.where(v.external_id == name)).first() is None:
+        return name
+    taken = set(conn.execute(used.where(v.external_id.startswith(f"{name} (", autoescape=True))).scalars())
+    n = 2
+    while f"{name} ({n})" in taken:
+        n += 1
+    return f"{name} ({n})"
+
+
+def may_come(at: At, who: Who) -> bool:
+    """Whether somebody who isn't known yet may begin: by the plain link, unless the owner wants more than that."""
+    known_by = {"invited": who.token, "id": who.token or who.platform}
+    return bool(known_by.get(at.table.settings.identify, True))
+
+
+def sit_down(
+    conn: sa.Connection, at: At, voter_id: int, nonce: str, n_examples: int = 0, *, address: str | None = None
+) -> tuple[sa.Row, bool]:
+    """The voter's sitting at this ballot, and whether it is new; who was stopped at the one before stays so."""
+    s = t.sitting.c
+    query = sa.select(t.sitting).where(s.voting_id == at.table.voting_id, s.voter_id == voter_id)
+    found = conn.execute(query).one_or_none()
+    if found is not None:
+        return found, False
+    values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
+    was_stopped = conn.execute(_last_state(at, voter_id)).scalar() == "stopped"
+    values |= {"voting_id": at.table.voting_id, "nonce": nonce, "address": address}
+    sitting_id = insert_one(conn, t.sitting, **values)
+    if was_stopped:
+        stop(conn, sitting_id, "stopped")
+    return conn.execute(query).one(), True
+
+
+def _last_state(at: At, voter_id: int) -> sa.Select:
+    """The state of the voter's newest sitting at any ballot of the ranking."""
+    s = t.sitting.c
+    mine = sa.select(s.state).where(s.voter_id == voter_id, s.voting_id.in_(pages_of(at)))
+    return mine.order_by(s.id.desc()).limit(1)
+
+
+def note_traits(conn: sa.Connection, at: At, traits: Mapping[str, str]) -> None:
+    """Count what a voter told of himself or herself; what isn't on the list is not told."""
+    v = t.voter_trait.c
+    for name in at.table.settings.ask:
+        value = traits.get(name, "")
+        value = value if value in TRAITS[name][1] else "not told"
+        here = (v.voting_id == at.table.voting_id, v.trait == name, v.value == value)
+        if conn.execute(sa.update(t.voter_trait).where(*here).values(n=v.n + 1)).rowcount == 0:
+            row = {"voting_id": at.table.voting_id, "trait": name, "value": value, "n": 1}
+            conn.execute(sa.insert(t.voter_trait).values(row))
+
+
+def asks_name(at: At, who: Who) -> bool:
+    return not (who.platform or who.token) and at.table.settings.identify == "name"
+
+
+def known_sitting(conn: sa.Connection, at: At, code: str, who: Who, sitting: sa.Row | None) -> sa.Row | None:
+    """The sitting of the one who comes: a platform's id or a personal link goes before the browser's cookie.
+
+    But no id that is new here helps somebody who was stopped: it can be made up.
+    """
+    if not (who.platform or who.token):
+        return sitting
+    platform, external_id = person(conn, at, code, who, "")
+    s, v = t.sitting.c, t.voter.c
+    query = (
+        sa.select(t.sitting)
+        .join(t.voter, v.id == s.voter_id)
+        .where(v.project_id == at.project_id, v.platform == platform, v.external_id == external_id)
+        .where(s.voting_id == at.table.voting_id)
+    )
+    found = conn.execute(query).one_or_none()
+    keeps_out = found is None and not who.token and sitting is not None and is_shut_out(conn, at, sitting)
+    return sitting if keeps_out else found
+
+
+def is_shut_out(conn: sa.Connection, at: At, sitting: sa.Row) -> bool:
+    """Whether the voter of a sitting was stopped, there or later at this link."""
+    return sitting.state == "stopped" or conn.execute(_last_state(at, sitting.voter_id)).scalar() == "stopped"
+
+
+def carried_over(conn: sa.Connection, at: At, sitting: sa.Row) -> sa.Row:
+    """The sitting at this ballot of somebody who sat at an earlier one."""
+    if sitting.voting_id == at.table.voting_id:
+        return read_sitting(conn, sitting.id) or sitting
+    return sit_down(conn, at, sitting.voter_id, new_nonce(), sitting.n_examples)[0]

@@ -1,0 +1,1 @@
+"""Token lists, frequencies, spelling, neighbours, and the items made of tokens."""

@@ -1,0 +1,250 @@
+"""How frequent tokens are, and which are rare.
+
+A token is rare if its frequency in a corpus of texts of the domain is under a share (10 % by default) of the mean
+frequency of that corpus's tokens: Lombardo et al. (2020), EMNLP, footnote 2. Only a frequency list of that corpus says
+so ("corpus"). Two proxies stand in where there is none, and are labelled: the order of an embedding's vocabulary, and
+the package wordfreq.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError, Issue
+from ..tables import Schema
+
+Kind = Literal["corpus", "rank", "wordfreq"]
+KINDS: Mapping[Kind, str] = {
+    "corpus": "counted in a corpus of one's own",
+    "rank": "estimated from the order of an embedding's vocabulary, which is a proxy",
+    "wordfreq": "taken from wordfreq, general texts of the language and so a proxy",
+}
+RARE_SHARE = 0.1
+
+# What a source says of tokens: `frequency` NaN where it doesn't say, `rare` missing where that can't be told.
+RARITY = Schema("rarity", {"token": "text", "frequency": "float", "rare": "bool", "reason": "text"})
+# Rare tokens of each area; `share` = n_rare / (n_tokens − n_unknown), NaN if nothing is known.
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """Frequencies of words, and where they come from.
+
+    `words` (distinct, above 0) and `values` belong together; `label` names the source for people; `mean` is over all
+    words of the list; `smallest` the least frequency; `is_complete` says that a word that isn't listed occurs nowhere
+    (whole counts from 1 on), so that it isn't only too seldom for the list.
+    """
+
+    kind: Kind
+    label: str
+    words: pa.ChunkedArray
+    values: NDArray[np.float64]
+    notes: tuple[Issue, ...] = ()
+
+    @property
+    def n_words(self) -> int:
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        return float(self.values.mean())
+
+    @property
+    def smallest(self) -> float:
+        return float(self.values.min())
+
+    @property
+    def is_proxy(self) -> bool:
+        return self.kind != "corpus"
+
+    @property
+    def is_complete(self) -> bool:
+        return self.kind == "corpus" and self.smallest == 1 and bool((self.values == np.floor(self.values)).all())
+
+    def first(self, n: int) -> list[tuple[str, float]]:
+        """The first n words of the list, with their frequencies."""
+        return list(zip(self.words.slice(0, n).to_pylist(), self.values[:n].tolist(), strict=True))
+
+    def of(self, words: Iterable[str]) -> dict[str, float]:
+        """The frequencies of those of `words` that are listed exactly so."""
+        wanted = list(dict.fromkeys(words))
+        which = pc.fill_null(pc.index_in(self.words, value_set=pa.array(wanted, pa.string())), -1).to_numpy()
+        return {wanted[which[row]]: float(self.values[row]) for row in np.flatnonzero(which >= 0)}
+
+
+def from_counts(
+    words: pa.ChunkedArray | Sequence[str], counts: ArrayLike, label: str, *, notes: Iterable[Issue] = ()
+) -> Frequencies:
+    """Frequencies counted in a corpus: a word that stands several times is summed, words counted 0 times are left out.
+
+    `counts` (n,) are numbers from 0 on: counts, or frequencies in any unit. Raises `InputError` for others, and if no
+    word is left.
+
+    >>> counted = from_counts(["sea", "ship", "sea"], [5, 2, 1], "my corpus")
+    >>> counted.of(["sea", "boat"]), counted.mean
+    ({'sea': 6.0}, 4.0)
+    """
+    values = np.asarray(counts, dtype=np.float64)
+    column = words if isinstance(words, pa.ChunkedArray) else pa.chunked_array([pa.array(words, pa.string())])
+    if len(values) != len(column):
+        raise InputError(f"There must be one count a word: {len(values)} counts, {len(column)} words.")
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise InputError("Counts must be numbers from 0 on; one of them is negative, infinite or missing.")
+    table = pa.table({"word": column, "value": values}).filter(pa.array(values > 0))
+    n_rows = len(table)
+    found = list(notes)
+    if n_zero := len(values) - n_rows:
+        found.append(Issue(f"words counted 0 times, which are not of the corpus: {n_zero:,}"))
+    if not n_rows:
+        raise InputError(f"{label} counts no word. Give a list with a word and its count in each row.")
+    if len(pc.unique(table["word"])) < n_rows:
+        table = table.group_by("word", use_threads=False).aggregate([("value", "sum")])
+        found.append(Issue(f"rows whose word stood there before; their counts were added up: {n_rows - len(table):,}"))
+        table = table.rename_columns(["word", "value"])
+    result = Frequencies("corpus", label, table["word"], table["value"].to_numpy(), tuple(found))
+    if not result.is_complete and result.smallest > 1:
+        note = (
+            f"the least frequency is {result.smallest:g}: rarer words seem to have been left out, which raises the mean"
+        )
+        return Frequencies("corpus", label, result.words, result.values, (*found, Issue(note)))
+    return result
+
+
+def from_ranks(vocabulary: pa.ChunkedArray | Sequence[str], label: str) -> Frequencies:
+    """A proxy from the order of an embedding's vocabulary, the most frequent word first: Zipf's law, exponent 1.
+
+        f(r) = 1 / r,  so the mean over n words is (1 + 1/2 + … + 1/n) / n
+
+    in units of the first word's frequency. Raises `InputError` for an empty vocabulary, or one in alphabetical order.
+
+    >>> proxy = from_ranks(["the", "of", "sea", "ship"], "model.bin")
+    >>> proxy.of(["sea"]), round(proxy.mean, 4)
+    ({'sea': 0.3333333333333333}, 0.5208)
+    """
+    words = vocabulary if isinstance(vocabulary, pa.ChunkedArray) else pa.chunked_array([pa.array(vocabulary)])
+    if not len(words):
+        raise InputError(f"{label} has no words, so they have no order.")
+    first = words.slice(0, 1000).to_pylist()
+    if len(first) > 20 and first == sorted(first):
+        raise InputError(f"{label} has its words in alphabetical order, which says nothing about their frequency.")
+    return Frequencies("rank", label, words, 1 / np.arange(1, len(words) + 1, dtype=np.float64))
+
+
+def wordfreq_languages() -> dict[str, str]:
+    """The languages of the package wordfreq, with the size of list each has; empty where it isn't installed."""
+    try:
+        from wordfreq import available_languages
+    except ImportError:
+        return {}
+    large = available_languages("large")
+    return {code: "large" if code in large else "small" for code in sorted(available_languages("best"))}
+
+
+def from_wordfreq(language: str = "en") -> Frequencies:
+    """A proxy from wordfreq (Speer 2022): shares of general texts of a language; the mean is over its whole list.
+
+    Its words are in lower case. Raises `InputError` where wordfreq isn't installed or doesn't know the language.
+    """
+    languages = wordfreq_languages()
+    if not languages:
+        raise InputError("The package wordfreq is not installed. Install it (pip install wordfreq), or give a list.")
+    if language not in languages:
+        raise InputError(f"wordfreq has no language {language!r}. It has {', '.join(languages)}.")
+    from wordfreq import get_frequency_dict
+
+    listed = get_frequency_dict(language, "best")
+    label = f"wordfreq, {language}, {languages[language]} list of {len(listed):,} words"
+    words = pa.chunked_array([pa.array(list(listed), pa.string())])
+    return Frequencies("wordfreq", label, words, np.fromiter(listed.values(), np.float64, len(listed)))
+
+
+def rare(
+    tokens: Sequence[str], frequencies: Frequencies, share: float = RARE_SHARE, *, lower: bool = False
+) -> pd.DataFrame:
+    """Which tokens are rare: frequency < `share` × mean frequency of the source (footnote 2 of the paper).
+
+    * A token is looked up as it is, in normal form C, and with "_" for its spaces; in lower case only with `lower`.
+    * A token of several words that isn't listed as one has no frequency. It occurs at most as often as its rarest
+      part: it is rare if a part is, and otherwise that can't be told.
+    * A word that isn't listed occurs less often than any that is: it is rare if even the least frequent listed word
+      is (or if the list is complete), and otherwise that can't be told.
+
+    Returns a table of `RARITY`, one row a token in the order given. Raises `InputError` unless 0 < `share` ≤ 1.
+
+    >>> counted = from_counts(["sea", "ship", "keel"], [200, 99, 1], "my corpus")  # mean 100, bound 10
+    >>> rare(["sea", "keel", "sea ship"], counted)["rare"].tolist()
+    [False, True, <NA>]
+    """
+    if not 0 < share <= 1:
+        raise InputError(f"The share of the mean under which a token is rare must be over 0 and at most 1: {share!r}.")
+    look_up = _LookUp(tokens, frequencies, share * frequencies.mean, lower)
+    rows = [(token, *look_up.judge(token)) for token in tokens]
+    frame = pd.DataFrame(rows, columns=list(RARITY.columns))
+    kinds = {"token": "str", "frequency": "float64", "rare": "boolean", "reason": "str"}
+    return RARITY.check(frame.astype(kinds))
+
+
+class _LookUp:
+    """All that tokens are looked up as, fetched at once."""
+
+    def __init__(self, tokens: Iterable[str], frequencies: Frequencies, bound: float, lower: bool) -> None:
+        self.bound, self.lower, self.complete = bound, lower, frequencies.is_complete
+        # What isn't listed occurs at most so often.
+        self.most_unlisted = 0.0 if self.complete else frequencies.smallest
+        forms = {form for token in tokens for word in (token, *_parts(token)) for form in _forms(word, True)}
+        self.found = frequencies.of(sorted(forms))
+
+    def _of(self, word: str) -> tuple[str, float] | None:
+        return next(((form, self.found[form]) for form in _forms(word, self.lower) if form in self.found), None)
+
+    def _other_case(self, word: str) -> str | None:
+        return next((form for form in _forms(word, True) if form in self.found), None)
+
+    def judge(self, token: str) -> tuple[float, bool | None, str]:
+        """Frequency, whether it is rare, and why, of a token."""
+        if listed := self._of(token):
+            form, value = listed
+            return value, value < self.bound, "" if form == token else f"listed as {form}"
+        parts = _parts(token)
+        if len(parts) > 1:
+            return self._judge_parts(parts)
+        if other := self._other_case(token):
+            return np.nan, None, f"listed only in other letters, as {other}"
+        if self.complete:
+            return np.nan, True, "not listed, so it doesn't occur in the corpus"
+        if self.most_unlisted < self.bound:
+            why = "not listed, so it is at most as frequent as the least frequent word, which is rare"
+            return np.nan, True, why
+        return np.nan, None, "not listed, and even the least frequent word of the list is not rare"
+
+    def _judge_parts(self, parts: list[str]) -> tuple[float, bool | None, str]:
+        for part in parts:
+            listed = self._of(part)
+            if listed is None and self._other_case(part) is None and self.most_unlisted < self.bound:
+                why = f"not listed as one expression; its part {part} is not listed either, so rare"
+                return np.nan, True, why
+            if listed and listed[1] < self.bound:
+                why = f"not listed as one expression; its part {listed[0]} is rare, so it is too"
+                return np.nan, True, why
+        why = "not listed as one expression; its parts are frequent enough, which says nothing about the whole"
+        return np.nan, None, why
+
+
+def _forms(word: str, lower: bool) -> list[str]:
+    """What a word is looked up as, in this order."""
+    composed = unicodedata.normalize("NFC", word)
+    forms = [word, composed, "_".join(composed.split())]
+    return list(dict.fromkeys(forms + [form.lower() for form in forms] if lower else forms))
+
+
+def _parts(token: str) -> list[str]:
+    return unicodedata.normalize("NFC", token).replace("_", " ").split()

@@ -1,0 +1,199 @@
+"""What the votes of all other voters say of each vote of a voter: predictions without that voter, from one fit.
+
+Taking a voter out of a Bradley–Terry fit moves the differences of θ at the voter's own comparisons by one Newton step,
+
+    δ = −(I − K D)⁻¹ K u,   K = B H⁻¹ Bᵀ,
+
+with B the voter's comparisons (a row each, 1 at one item and −1 at the other), H the information of the fit with its
+ridge, D the information of each vote and u its derivative of the log-likelihood. (I − K D)⁻¹ K is then the covariance
+of these differences without the voter. So no fit is made anew; the other voters' effects are taken as they are.
+
+References: Pregibon (1981), Logistic regression diagnostics, Annals of Statistics 9 (the one-step deletion);
+Spiegelhalter, Lauritzen (1990), Networks 20 (the prediction averaged over the uncertainty of θ).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from ..errors import InputError, NotConvergedError
+from ..scores.bradley_terry import BradleyTerry
+from ..scores.fit import fit_with_voters
+from ..scores.pair_graph import MOST_DENSE, PairGraph
+from ..scores.voter_effects import Data, Likelihood
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+MOST_VOTES = 4000  # of one voter, up to which variances are exact; above, opponents are taken as known
+NEAR_ENOUGH = 1e-4  # of the derivative, at which a step of many items ends
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """For each vote, what the others' votes make of its comparison; arrays of shape (n_votes,).
+
+    gap : θ of the first item less that of the second, without the vote's voter; variance : of the gap.
+    probability : that the first wins if an ordinary voter votes, averaged over the gap's uncertainty.
+    informed : both items have votes of other voters.
+    fit : of the votes that are in it; code : the place of each vote's voter in the fit's effects, −1 if not in it.
+    """
+
+    gap: Floats
+    variance: Floats
+    probability: Floats
+    informed: Bools
+    fit: BradleyTerry
+    code: Ints
+
+
+def predict(
+    first: ArrayLike, second: ArrayLike, outcome: ArrayLike, voter: ArrayLike, *, n_items: int, counts: ArrayLike
+) -> Predictions:
+    """Predict each vote from the votes of the other voters.
+
+    Parameters
+    ----------
+    first, second : item positions 0…n_items−1, outcome : 1, 0 or .5, voter : any code; shape (n_votes,) each.
+    counts : True for votes that are in the fit; the others' voters are left out of it already.
+
+    Raises `InputError` where no vote counts, `DisconnectedError` where votes leave items apart.
+    """
+    a, b = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    y, used = np.asarray(outcome, dtype=np.float64), np.asarray(counts, dtype=bool)
+    names, place = np.unique(np.asarray(voter), return_inverse=True)
+    if not used.any():
+        raise InputError("No vote counts, so there is nothing to predict from.")
+    inside, code = np.unique(place[used], return_inverse=True)
+    fit = fit_with_voters(a[used], b[used], y[used], n_items=n_items, voter=code)
+    found = np.full(len(names), -1, dtype=np.int64)
+    found[inside] = np.arange(len(inside))
+    rows = _by_vote(fit, a[used], b[used], y[used])
+    gap, variance = _without_each(rows, fit, a, b, place, used)
+    lapse = float(np.median(fit.voter_lapse))
+    certain = expit(gap / np.sqrt(1.0 + np.pi * variance / 8.0))
+    probability = lapse + (1.0 - 2.0 * lapse) * certain
+    return Predictions(gap, variance, probability, _informed(a, b, place, used, n_items), fit, found[place])
+
+
+def _by_vote(fit: BradleyTerry, first: Ints, second: Ints, outcome: Floats) -> Likelihood:
+    """The likelihood at the fit with a row for each vote."""
+    if len(fit.effects.times) > 1:
+        return fit.likelihood
+    n = len(first)
+    data = Data(first, second, np.ones(n), outcome, np.zeros(n, dtype=np.int64), np.full(n, 0.5))
+    return Likelihood(data, np.nan_to_num(fit.theta), fit.effects)
+
+
+def _without_each(
+    rows: Likelihood, fit: BradleyTerry, a: Ints, b: Ints, place: Ints, used: Bools
+) -> tuple[Floats, Floats]:
+    """Gaps and their variances without the voter of each vote."""
+    theta = np.nan_to_num(fit.theta)
+    gap, variance = theta[a] - theta[b], np.zeros(len(a))
+    weight, pull = rows.information(), rows.score()
+    graph = PairGraph(rows.data.one, rows.data.other, len(theta))
+    graph.weigh(weight, fit.ridge)
+    inverse = _inverse(graph) if len(theta) <= MOST_DENSE else None
+    many = _StepOfMany(graph, fit.ridge, weight, pull)
+    at = np.cumsum(used) - 1  # the row of a vote in the fit
+    order = np.argsort(place, kind="stable")
+    for mine in np.split(order, np.flatnonzero(np.diff(place[order])) + 1):
+        own, outside = mine[used[mine]], mine[~used[mine]]
+        if len(outside):
+            variance[outside] = _variance(graph, inverse, a[outside], b[outside])
+        if len(own):
+            if inverse is not None and len(own) <= MOST_VOTES:
+                moved, variance[own] = _step(inverse, a[own], b[own], weight[at[own]], pull[at[own]])
+            else:
+                moved, variance[own] = many(a[own], b[own], at[own])
+            gap[own] += moved
+    return gap, np.maximum(variance, 0.0)
+
+
+def _inverse(graph: PairGraph) -> Floats:
+    """H⁻¹ for a matrix of which the ridge makes every part regular."""
+    identity = np.eye(graph.n_items)
+    return np.asarray(np.linalg.inv(graph.multiply(identity)))
+
+
+def _variance(graph: PairGraph, inverse: Floats | None, a: Ints, b: Ints) -> Floats:
+    """Variances of gaps by the fit as it is; against opponents taken as known where there is no inverse."""
+    if inverse is None:
+        spread = 1.0 / graph.diagonal
+        return np.asarray(spread[a] + spread[b])
+    return np.asarray(inverse[a, a] + inverse[b, b] - 2.0 * inverse[a, b])
+
+
+def _step(inverse: Floats, a: Ints, b: Ints, weight: Floats, pull: Floats) -> tuple[Floats, Floats]:
+    """How far the gaps of a voter's comparisons move without the voter, and their variances then."""
+    rows_of = inverse[a] - inverse[b]
+    k = rows_of[:, a] - rows_of[:, b]
+    without = np.linalg.solve(np.eye(len(a)) - k * weight, k)
+    return -without @ pull, np.diag(without).copy()
+
+
+class _StepOfMany:
+    """The same where there are too many items for an inverse, or too many votes of a voter.
+
+    Newton's step is solved for the voter's own items. Any other item is taken to follow each of them by itself, which
+    leaves its share in the diagonal (that of the Schur complement); only ways from one own item to another by a third
+    item are left out. For variances opponents are taken as known.
+    """
+
+    def __init__(self, graph: PairGraph, ridge: float, weight: Floats, pull: Floats) -> None:
+        self.graph, self.ridge, self.weight, self.pull = graph, ridge, weight, pull
+        self._place = np.full(graph.n_items, -1, dtype=np.int64)  # of an item among the voter's; −1 outside a call
+        self._is_own = np.zeros(len(weight), dtype=bool)
+        pairs = np.minimum(graph.one, graph.other) * graph.n_items + np.maximum(graph.one, graph.other)
+        self._repeats = len(np.unique(pairs)) < len(pairs)
+
+    def __call__(self, a: Ints, b: Ints, rows: Ints) -> tuple[Floats, Floats]:
+        """Of a voter's comparisons, with the places `rows` of their votes in the fit."""
+        own, ends = np.unique(np.concatenate([a, b]), return_inverse=True)
+        at_one, at_other = ends[: len(a)], ends[len(a) :]
+        item, opponent, edge = self.graph.edges_of(own)
+        self._place[own], self._is_own[rows] = np.arange(len(own)), True
+        theirs, place = ~self._is_own[edge], self._place[opponent]
+        self._place[own], self._is_own[rows] = -1, False
+        item, place, opponent, each = item[theirs], place[theirs], opponent[theirs], self.weight[edge[theirs]]
+        once, outside = item < place, place < 0
+        near = PairGraph(item[once], place[once], len(own))
+        near.weigh(each[once], self.ridge)
+        spread = 1.0 / (np.bincount(item, each, len(own)) + self.ridge)
+        near.diagonal += self._left_by(item[outside], opponent[outside], each[outside], len(own))
+        right = np.bincount(at_other, self.pull[rows], len(own)) - np.bincount(at_one, self.pull[rows], len(own))
+        moved = near.solve(np.asarray(right, dtype=np.float64), tolerance=NEAR_ENOUGH)
+        if moved is None:
+            raise NotConvergedError("The votes without one of the voters make a singular system. Collect more votes.")
+        return moved[at_one] - moved[at_other], spread[at_one] + spread[at_other]
+
+    def _left_by(self, item: Ints, opponent: Ints, each: Floats, n: int) -> Floats:
+        """What edges to items that are not the voter's leave in the diagonal; (n,)."""
+        if self._repeats:  # an opponent met several times follows all of it at once
+            key, place = np.unique(item * self.graph.n_items + opponent, return_inverse=True)
+            item, opponent = key // self.graph.n_items, key % self.graph.n_items
+            each = np.bincount(place, each).astype(np.float64)
+        kept = each * (1.0 - each / self.graph.diagonal[opponent])
+        return np.bincount(item, kept, n).astype(np.float64)
+
+
+def _informed(a: Ints, b: Ints, place: Ints, used: Bools, n_items: int) -> Bools:
+    """Whether both items of each vote have votes of other voters."""
+    votes = np.bincount(a[used], minlength=n_items) + np.bincount(b[used], minlength=n_items)
+    key = place * n_items
+    own_keys = np.concatenate([(key + a)[used], (key + b)[used]])
+    found, times = np.unique(own_keys, return_counts=True)
+
+    def of_others(item: Ints) -> Ints:
+        wanted = key + item
+        at = np.minimum(np.searchsorted(found, wanted), max(len(found) - 1, 0))
+        own = np.where(found[at] == wanted, times[at], 0)
+        return np.asarray(votes[item] - own)
+
+    return np.asarray((of_others(a) > 0) & (of_others(b) > 0))

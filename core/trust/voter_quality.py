@@ -1,0 +1,270 @@
+"""What the votes say of each voter: checks, agreement, consistency, sides, speed, lapse.
+
+No figure here takes a vote away, and none is a proof: `voter_rules` proposes, a person decides. Answers to the same
+comparison are the same if they name the same item, or both a tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
+
+from ..base.estimates import LEVEL, holm
+from ..errors import RunoffError, UndefinedMetricError
+from ..metrics import rounded_scores
+from ..tables import VOTER_ANSWERS
+from .agreement import Agreement, agreement
+from .leave_one_out import Predictions, predict
+from .pairwise_agreement import pairwise_agreement
+from .quality import side_bias
+
+Floats = NDArray[np.float64]
+
+NO_GOLD = "no voter was given a comparison with a known answer"
+NO_OVERLAP = "no comparison was answered by two voters"
+NO_REPEAT = "no comparison was put to the same voter twice"
+NO_TIMES = "no result file tells how long answers took"
+NO_SIDES = "no answer tells on which side the chosen item stood"
+ALIKE = "the votes don't settle how voters differ, so all have one lapse"
+
+
+@dataclass(frozen=True, eq=False)
+class VoterQuality:
+    """Figures of each voter.
+
+    `table` has a row a voter, by voter_id, NaN where a figure is undefined:
+
+    voter_id; left_out; votes (of comparisons that are scored), ties and unknown (shares of answers);
+    gold_right of gold_n, gold with gold_lower, gold_upper;
+    same: the mean share of the others with the same answer, over `shared` comparisons, with same_lower, same_upper;
+    pairwise: the mean pairwise agreement with `others` voters;
+    agrees: the share of `judged` votes, ties aside, for the item that the ranking by the other voters has higher;
+    expected: what that is for an ordinary voter; gap = agrees − expected with gap_lower, gap_upper;
+    repeat_same of repeat_n, consistent with consistent_lower, consistent_upper;
+    sided answers, left of them for the left, p of the binomial test, p_holm over all voters;
+    seconds: the median of `timed` answers, speed: that over the median of all answers;
+    lapse ε_v with lapse_lower, lapse_upper, sharpness s_v with sharpness_lower, sharpness_upper: as the fit of all
+    votes has them, given its scores and the priors.
+
+    Intervals are at `LEVEL`. `reasons` says of a column why it is undefined for everybody. `alpha` is Krippendorff's,
+    nominal, over the comparisons that several voters answered, or None, and then `no_alpha` says why.
+    """
+
+    table: pd.DataFrame
+    reasons: dict[str, str] = field(default_factory=dict)
+    alpha: Agreement | None = None
+    no_alpha: str = ""
+
+    def reason(self, row: pd.Series, column: str) -> str:
+        """Why a figure of a voter is undefined; "" where it is defined."""
+        if not pd.isna(row[column]):
+            return ""
+        return self.reasons.get(column) or _OWN_REASONS.get(column, "there is nothing to tell it from")
+
+
+_OWN_REASONS = {
+    "gold": "the voter was given no comparison with a known answer",
+    "same": "nobody else answered any of the voter's comparisons",
+    "pairwise": "nobody else answered any of the voter's comparisons",
+    "gap": "other voters didn't vote on the voter's items, or all of the voter's votes are ties",
+    "consistent": "the voter was never asked the same comparison twice",
+    "p_holm": "no answer of the voter tells on which side the chosen item stood",
+    "speed": "no answer of the voter has a time",
+    "lapse": "the voter's votes aren't in the fit",
+    "sharpness": "the voter's votes aren't in the fit",
+}
+
+
+def measure(answers: pd.DataFrame) -> VoterQuality:
+    """The figures of every voter with an answer (schema VOTER_ANSWERS)."""
+    VOTER_ANSWERS.check(answers)
+    frame = answers.assign(said=_said(answers))
+    voters = np.unique(frame["voter_id"].to_numpy())
+    table = pd.DataFrame({"voter_id": voters})
+    reasons: dict[str, str] = {}
+    for part, reason in (
+        _counts(frame),
+        _gold(frame),
+        _others(frame),
+        _ranking(frame),
+        _repeats(frame),
+        _sides(frame),
+        _times(frame),
+    ):
+        table = table.merge(part, on="voter_id", how="left")
+        reasons |= reason
+    whole = ("votes", "gold_right", "gold_n", "shared", "others", "judged", "repeat_same", "repeat_n", "sided", "left",
+             "timed")  # fmt: skip
+    kinds = dict.fromkeys(whole, "int64")
+    table = table.fillna(dict.fromkeys(whole, 0)).astype(kinds | {"left_out": "bool"})
+    alpha, no_alpha = _alpha(frame)
+    return VoterQuality(table, reasons, alpha, no_alpha)
+
+
+def _said(answers: pd.DataFrame) -> Floats:
+    """The answer as of the item with the lower position, so that it is comparable."""
+    answer = answers["answer"].to_numpy()
+    return np.where(answers["first"] < answers["second"], answer, 1.0 - answer)
+
+
+def _of(frame: pd.DataFrame, *statuses: str) -> pd.DataFrame:
+    return frame[frame["status"].isin(statuses)]
+
+
+def _votes(frame: pd.DataFrame) -> pd.DataFrame:
+    """Votes that count, or would if their voter weren't left out."""
+    kept = _of(frame, "counted", "excluded")
+    return kept[kept["main"] & kept["answer"].notna()]
+
+
+def _counts(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    given = _of(frame, "counted", "unknown", "excluded")
+    given = given[given["main"]]
+    grouped = given.assign(vote=given["answer"].notna(), tie=given["answer"] == 0.5).groupby("voter_id")
+    n = grouped["vote"].agg(["sum", "size"])
+    n_ties = grouped["tie"].sum()
+    found = pd.DataFrame(
+        {"votes": n["sum"], "ties": n_ties / n["sum"].where(n["sum"] > 0), "unknown": 1 - n["sum"] / n["size"]}
+    )
+    out = frame.assign(out=frame["status"] == "excluded").groupby("voter_id")["out"].any()
+    return found.reindex(out.index).assign(left_out=out).reset_index(), {}
+
+
+def _gold(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    given = frame[frame["gold"].notna() & frame["answer"].notna()]
+    n = given.assign(right=given["answer"] == given["gold"]).groupby("voter_id")["right"].agg(["sum", "size"])
+    found = _shares(n["sum"], n["size"], "gold").assign(gold_right=n["sum"], gold_n=n["size"])
+    return found.reset_index(), {} if len(given) else {"gold": NO_GOLD}
+
+
+def _shared(frame: pd.DataFrame) -> pd.DataFrame:
+    """Answers that may be held against each other; nearly all get comparisons with a known answer right."""
+    kept = _of(frame, "counted", "excluded")
+    return kept[kept["gold"].isna() & kept["said"].notna()]
+
+
+def _others(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    given = _shared(frame)
+    columns = (given[name].to_numpy() for name in ("voter_id", "comparison", "said"))
+    found = pairwise_agreement(*columns, counts=(given["status"] == "counted").to_numpy())
+    shared = pd.Series(found.shared, index=pd.Index(found.voters, name="voter_id"))
+    table = _shares(found.same * found.shared, shared, "same")
+    table = table.assign(pairwise=found.pairwise, others=found.others, shared=found.shared)
+    return table.reset_index(), {} if found.shared.any() else {"same": NO_OVERLAP, "pairwise": NO_OVERLAP}
+
+
+def _ranking(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Agreement with the ranking by the other voters, and lapse and sharpness as the fit has them."""
+    votes = _votes(frame)
+    names = ["judged", "agrees", "expected", "gap", "gap_lower", "gap_upper"]
+    names += [f"{name}{end}" for name in ("lapse", "sharpness") for end in ("", "_lower", "_upper")]
+    items, ends = np.unique(votes[["first", "second"]].to_numpy(), return_inverse=True)
+    first, second = ends.reshape(-1, 2).T
+    outcome, voter = votes["answer"].to_numpy(), votes["voter_id"].to_numpy()
+    counts = (votes["status"] == "counted").to_numpy()
+    try:
+        found = predict(first, second, outcome, voter, n_items=len(items), counts=counts)
+    except RunoffError as error:
+        nothing = pd.DataFrame({"voter_id": np.unique(voter)}).assign(**dict.fromkeys(names, np.nan))
+        return nothing, dict.fromkeys(("gap", "lapse", "sharpness"), str(error))
+    table = _held_against(found, outcome, voter)
+    effects, reason = _effects(found, voter)
+    return table.join(effects).reset_index(), reason
+
+
+def _held_against(found: Predictions, outcome: Floats, voter: NDArray[np.int64]) -> pd.DataFrame:
+    used = found.informed & (outcome != 0.5)
+    # θ has a scale of its own: gaps that are all noise are no gaps.
+    gap, sure = rounded_scores(found.gap[used], largest=1), found.probability[used]
+    right = np.where(gap == 0, 0.5, (outcome[used] == 1) == (gap > 0))
+    rows = pd.DataFrame({"voter_id": voter[used], "right": right, "expected": np.maximum(sure, 1 - sure)})
+    n = rows.groupby("voter_id").agg(right=("right", "sum"), judged=("right", "size"), expected=("expected", "mean"))
+    shares = _shares(n["right"], n["judged"], "agrees")
+    table = pd.DataFrame({"judged": n["judged"], "agrees": shares["agrees"], "expected": n["expected"]})
+    for end in ("", "_lower", "_upper"):
+        table[f"gap{end}"] = shares[f"agrees{end}"] - n["expected"]
+    return table.reindex(pd.Index(np.unique(voter), name="voter_id"))
+
+
+def _effects(found: Predictions, voter: NDArray[np.int64]) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Lapse and sharpness of each voter of the fit, with intervals given its scores."""
+    names, at = np.unique(voter, return_index=True)
+    code = found.code[at]
+    inside = code >= 0
+    index = pd.Index(names[inside], name="voter_id")
+    effects = found.fit.effects
+    if not effects.free.any() or len(effects.times) < 2:
+        columns = [f"{name}{end}" for name in ("lapse", "sharpness") for end in ("", "_lower", "_upper")]
+        nothing = pd.DataFrame(np.nan, index=index, columns=columns)
+        return nothing, dict.fromkeys(("lapse", "sharpness"), ALIKE)
+    error = found.fit.likelihood.effects_error()[:, code[inside]]
+    z = float(ndtri((1 + LEVEL) / 2))
+    values = effects.values[:, code[inside]]
+    table = pd.DataFrame(index=index)
+    for end, sign in (("", 0.0), ("_lower", -z), ("_upper", z)):
+        table[f"lapse{end}"] = 0.5 * expit(values[1] + sign * error[1])
+        table[f"sharpness{end}"] = np.exp(values[0] + sign * error[0])
+    return table, {}
+
+
+def _repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    given = frame[frame["said"].notna() & frame["gold"].isna()]
+    keys = ["voter_id", "comparison"]
+    again = given.duplicated(keys).to_numpy()
+    first = given.groupby(keys)["said"].transform("first")
+    n = given.assign(same=given["said"] == first)[again].groupby("voter_id")["same"].agg(["sum", "size"])
+    found = _shares(n["sum"], n["size"], "consistent").assign(repeat_same=n["sum"], repeat_n=n["size"])
+    return found.reset_index(), {} if again.any() else {"consistent": NO_REPEAT}
+
+
+def _sides(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    given = _of(frame, "counted", "excluded")
+    given = given[given["left"].notna()]
+    found = side_bias(given["voter_id"].to_numpy(), given["left"].to_numpy() == 1).voters
+    found = found.rename(columns={"voter": "voter_id", "answers": "sided"}).drop(columns="share")
+    found = found.astype({"voter_id": "int64"}).assign(p_holm=holm(found["p"].to_numpy()))
+    return found, {} if len(found) else {"p_holm": NO_SIDES}
+
+
+def _times(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    given = _of(frame, "counted", "unknown", "excluded")
+    given = given[given["seconds"].notna()]
+    found = given.groupby("voter_id")["seconds"].agg(seconds="median", timed="size")
+    middle = float(given["seconds"].median()) if len(given) else 0.0
+    found["speed"] = found["seconds"] / middle if middle > 0 else np.nan
+    return found.reset_index(), {} if middle > 0 else {"speed": NO_TIMES, "seconds": NO_TIMES}
+
+
+def _alpha(frame: pd.DataFrame) -> tuple[Agreement | None, str]:
+    """α over comparisons that several voters answered; it doesn't ask who answered, so places stand for voters."""
+    given = _shared(frame)
+    given = given[given["status"] == "counted"].drop_duplicates(["voter_id", "comparison"])
+    shared = given[given.duplicated("comparison", keep=False)]
+    n_answered = given["comparison"].nunique()
+    if shared.empty:
+        return None, f"of {n_answered:,} answered comparisons none was answered by two voters"
+    places = shared.assign(place=shared.groupby("comparison").cumcount())
+    try:
+        found = agreement(places.pivot(index="place", columns="comparison", values="answer"), distance="nominal")
+    except UndefinedMetricError as error:
+        return None, str(error)
+    return replace(found, n_answered=n_answered, n_voters=shared["voter_id"].nunique()), ""
+
+
+def _shares(count: pd.Series | Floats, total: pd.Series, name: str) -> pd.DataFrame:
+    """Shares with Wilson's interval at `LEVEL`, columns name, name_lower, name_upper; NaN where total is 0.
+
+    Counts may be fractions; the interval takes the cases as independent.
+    """
+    n = total.to_numpy(dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = np.asarray(count, dtype=np.float64) / n
+        z2 = float(ndtri((1 + LEVEL) / 2)) ** 2
+        centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+        half = np.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+    bounds = {name: p, f"{name}_lower": np.maximum(centre - half, 0), f"{name}_upper": np.minimum(centre + half, 1)}
+    return pd.DataFrame(bounds, index=total.index)

@@ -1,0 +1,1 @@
+"""What the Collect page shows."""

@@ -1,0 +1,149 @@
+"""What the owner sees of the voting page: links, voters, pace, expected end, checks, totals of what voters told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+import sqlalchemy as sa
+
+from ...questions.voting_settings import FEWEST_TOLD, TRAITS
+from ...store import Store
+from ...store import schema as t
+from ...store.ballots.ballots import Ballot
+from ...store.tokens.areas import items_of
+from ...store.votes.gold import gold_of
+from ...store.votes.voter_ids import hashing_of
+from ...store.voting.voting import Voting, voting_of
+from ...tabular.csv_writing import for_spreadsheets
+
+VOTING = {"open": "Voting is **open**.", "paused": "Voting is **paused**.", "closed": "Voting is **closed**."}
+PACE_MINUTES, ACTIVE_MINUTES = 10, 5
+PLATFORM_LINKS = {
+    "Prolific": "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
+    "CloudResearch Connect": "?participantId=${participantId}&assignmentId=${assignmentId}",
+    "A crowd platform with MTurk's parameters": "?assignmentId=${assignmentId}&workerId=${workerId}",
+}
+
+
+@dataclass(frozen=True)
+class Live:
+    """How voting goes right now: votes that count of those wanted, voters, votes a minute, the expected end (UTC)."""
+
+    votes: int
+    wanted: int
+    voters: int
+    active: int
+    finished: int
+    pace: float
+    expected_end: str | None
+
+    @property
+    def share(self) -> float:
+        """The part of the wanted votes that are there, 0 to 1."""
+        return min(self.votes / self.wanted, 1.0) if self.wanted else 0.0
+
+
+def load_live(store: Store, ballot_id: int, *, moment: datetime | None = None) -> Live:
+    """The state of a ballot's voting page. The pace is that of the last ten minutes; without one there is no end."""
+    moment = moment or datetime.now(UTC)
+    q, d, s = t.question.c, t.deal.c, t.sitting.c
+    with store.read() as conn:
+        given = sa.func.sum(sa.case((q.n_votes < q.n_wanted, q.n_votes), else_=q.n_wanted))
+        totals = sa.select(sa.func.coalesce(given, 0), sa.func.coalesce(sa.func.sum(q.n_wanted), 0))
+        votes, wanted = conn.execute(totals.where(q.ballot_id == ballot_id, q.role == "main")).one()
+        here = sa.select(t.voting.c.id).where(t.voting.c.ballot_id == ballot_id).scalar_subquery()
+        since = _stamp(moment - timedelta(minutes=ACTIVE_MINUTES))
+        seen = sa.func.sum(sa.case((s.seen_at > since, 1), else_=0))
+        ended = sa.func.sum(sa.case((s.state == "finished", 1), else_=0))
+        counts = sa.select(sa.func.count(), sa.func.coalesce(seen, 0), sa.func.coalesce(ended, 0))
+        voters, active, finished = conn.execute(counts.where(s.voting_id == here)).one()
+        recent = sa.select(sa.func.count()).select_from(t.deal).join(t.sitting, s.id == d.sitting_id)
+        recent = recent.where(s.voting_id == here, d.kind == "main")
+        recent = recent.where(d.answered_at > _stamp(moment - timedelta(minutes=PACE_MINUTES)))
+        pace = conn.execute(recent).scalar_one() / PACE_MINUTES
+    end = _stamp(moment + timedelta(minutes=(wanted - votes) / pace)) if pace and votes < wanted else None
+    return Live(int(votes), int(wanted), int(voters), int(active), int(finished), pace, end)
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds")
+
+
+@dataclass(frozen=True)
+class VotingView:
+    """The voting page of a ballot: its settings and state, the checks, and the voters (one row each).
+
+    `hashes`: whether platforms' ids are stored as hashes, where that stays as somebody has begun to vote; else None.
+    """
+
+    voting: Voting | None
+    gold: pd.DataFrame
+    voters: pd.DataFrame
+    told: pd.DataFrame
+    hashes: bool | None
+
+    @property
+    def state_said(self) -> str:
+        """Whether voting is open, in a sentence (Markdown)."""
+        if self.voting is None:
+            return "Voting is not open yet."
+        if self.voting.is_resting:
+            return "Voting **rests** while the ballot is being closed. If that is stopped, voting goes on."
+        return VOTING[self.voting.state]
+
+
+def load(store: Store, project_id: str, ballot: Ballot) -> VotingView:
+    """All of it but the live figures."""
+    with store.read() as conn:
+        voting = voting_of(conn, ballot.id)
+        gold = gold_of(conn, ballot.id)
+        names = _names(conn, project_id) if gold else {}
+        voters = _voters(conn, voting)
+        told = _told(conn, voting)
+        hashes = hashing_of(conn, project_id, ballot.area_id, ballot.id)
+    checks = [(g.question_id, names[g.more], names[g.less], g.n_right, g.n_wrong) for g in gold]
+    frame = pd.DataFrame(checks, columns=["id", "right answer", "other pair", "answered right", "answered otherwise"])
+    return VotingView(voting, frame, voters, told, hashes)
+
+
+def _names(conn: sa.Connection, project_id: str) -> dict[int, str]:
+    """The items by their positions, as two tokens."""
+    items = items_of(conn, project_id)
+    return dict(zip(items["item"].tolist(), (items["token_a"] + " – " + items["token_b"]).tolist(), strict=True))
+
+
+def _voters(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
+    s, v = t.sitting.c, t.voter.c
+    columns = {
+        "id": s.id, "voter": v.external_id, "platform": v.platform, "state": s.state, "tasks done": s.n_done,
+        "checks right": s.gold_right, "checks wrong": s.gold_wrong, "counts": s.counts, "code": s.code,
+        "last seen": s.seen_at, "began": s.began_at,
+        "same address": sa.case((s.address.is_not(None), sa.func.count().over(partition_by=s.address))),
+    }  # fmt: skip
+    query = sa.select(*columns.values()).join(t.voter, v.id == s.voter_id)
+    query = query.where(s.voting_id == (voting.id if voting else -1)).order_by(s.id)
+    return pd.DataFrame(conn.execute(query).all(), columns=list(columns))
+
+
+def _told(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
+    """What voters told of themselves: numbers under five are not shown."""
+    trait = t.voter_trait.c
+    query = sa.select(trait.trait, trait.value, trait.n).where(trait.voting_id == (voting.id if voting else -1))
+    rows = [
+        (TRAITS[name][0], value, str(n) if n >= FEWEST_TOLD else f"under {FEWEST_TOLD}")
+        for name, value, n in conn.execute(query.order_by(trait.trait, trait.value))
+    ]
+    return pd.DataFrame(rows, columns=["question", "answer", "voters"])
+
+
+def write_invitations(base: str, code: str, invitations: Sequence[tuple[str, str]]) -> bytes:
+    """Personal links as a table: name, link. A name that a spreadsheet would take for a formula gets an apostrophe."""
+    return for_spreadsheets(["name", "link"], ((name, f"{link(base, code)}?i={token}") for name, token in invitations))
+
+
+def link(base: str, code: str) -> str:
+    """The plain link of a voting page, at the address where its server is reached."""
+    return f"{base.rstrip('/')}/v/{code}"

@@ -1,0 +1,1 @@
+"""What the Evaluate page shows, and of one embedding."""

@@ -1,0 +1,1 @@
+"""What the page Other schemes shows."""

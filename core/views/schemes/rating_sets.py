@@ -1,0 +1,263 @@
+"""What the tab of ratings shows of a rating set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ...base.estimates import Estimate
+from ...base.plurals import many, plural
+from ...evaluation.ratings.report import RatingReport
+from ...questions.rating.cross_level import Fit, Standing
+from ...questions.rating.gold_pairs import Qualified
+from ...questions.rating.statistics import Deviation
+from ...tabular.csv_writing import cells_of, csv_text, harmless
+from ...trust.agreement import Agreement
+from ..words import ends, estimated, out_of
+
+UNDEFINED = "–"
+HELP = {
+    "first": "The first text of the item.",
+    "second": "The second text of the item.",
+    "mean": "Mean of people's ratings.",
+    "SD": "Standard deviation of people's ratings (n − 1); blank below two.",
+    "n": "How many people rated it.",
+    "apart": "Highest minus lowest rating.",
+    "r": "Pearson's r of the person's ratings with the mean of all others'.",
+    "items": "Items behind the figure.",
+    "α": "Krippendorff's α by squared differences (interval metric): 1 is full agreement, 0 what chance gives.",
+    "90 % interval": "Items are drawn anew, since ratings of one item hang together.",
+}
+CONDITION_HELP = {
+    "r": "Pearson's r of the items' means under the two conditions.",
+    "noise, first": "Mean SD of the items under the first condition.",
+    "noise, second": "Mean SD of the items under the second condition.",
+    "p (noise)": "Of equal noise, by Welch's t-test over items.",
+    "items": "Items with ratings under both.",
+}
+ANOVA_HELP = {
+    "difference": "Mean at the second level minus mean at the first, in points; of the interaction: of differences.",
+    "F": "Mean square of the effect over that of the error.",
+    "p": "Of no effect.",
+}
+ORDER_HELP = {
+    "A": "Ratings with the texts in order A.",
+    "B": "Ratings with the texts in order B.",
+    "difference": "Mean in order A minus mean in order B.",
+    "p (t)": "Of equal means, by Welch's t-test. One in twenty is below .05 by chance alone.",
+    "p (Mann–Whitney)": "Of equal ranks, by the test of Mann and Whitney.",
+}
+MODEL_HELP = {
+    "place": "By the sum of Pearson's r over the levels.",
+    "model": "An embedding, or one of two string baselines: a floor for every model.",
+    "level": "Sizes of the two texts; “all” where the file has no levels.",
+    "genre": "Kind of text; “all” sums up a level, “held out” the genres that models couldn't prepare for.",
+    "Pearson": "Pearson's r of similarities with mean ratings.",
+    "Spearman": "Spearman's ρ of the same.",
+    "covered": "Items the model has a similarity for, of those with a mean.",
+}
+
+
+QUALIFIED_HELP = {
+    "person": "As the file names them.",
+    "near enough": "Gold pairs rated within the points allowed.",
+    "gold pairs": "Gold pairs among the items of the file.",
+    "not rated": "Gold pairs that the person left out; they count as not near.",
+    "passed": "Whether every gold pair was rated near enough.",
+}
+DEVIATION_HELP = {
+    "genre": "“all” is over all items.",
+    "mean": "Mean crowd rating minus expert rating, in points.",
+    "lower quartile": "A quarter of the items lie below.",
+    "median": "Half of the items lie below.",
+    "upper quartile": "A quarter of the items lie above.",
+    "items": "Items that both rated.",
+}
+
+
+def headline(found: RatingReport) -> str:
+    """The set in a sentence."""
+    ratings = found.ratings
+    if not ratings.has_people:
+        return f"{ratings.name}: means of {many(ratings.n_items, 'item')}; who rated what isn't in the file."
+    of = f"{many(len(ratings.rating), 'rating')} of {many(ratings.n_items, 'item')}"
+    people = plural(len(ratings.people), "{n} person", "{n} people")
+    return f"{ratings.name}: {of} by {people}, from {ratings.rating.min():g} to {ratings.rating.max():g}."
+
+
+def figures(found: RatingReport) -> list[tuple[str, str, str]]:
+    """Label, value and help of the figures at the top; "–" where undefined (`why_undefined` says why)."""
+    loo = found.leave_one_out
+    mean, best, worst = (None,) * 3 if isinstance(loo, str) else (loo.mean, loo.best, loo.worst)
+    alpha_said = UNDEFINED if isinstance(found.alpha, str) else _alpha_said(found.alpha)
+    return [
+        ("Noise", estimated(found.noise, 2), "Mean of the items' SDs, in points of the scale: less is closer."),
+        (
+            "Leave-one-out r",
+            estimated(Estimate(mean, worst, best)),
+            "Pearson's r of each person with the mean of all others: the mean over people, and the worst and best.",
+        ),
+        (
+            "Pairwise ρ",
+            estimated(Estimate(found.pairwise.mean)),
+            f"Spearman's ρ between two people, the mean over {found.pairwise.n_pairs:,} pairs of people.",
+        ),
+        (
+            "Krippendorff's α",
+            alpha_said,
+            " ".join([HELP["α"], "In brackets its 90 % interval.", HELP["90 % interval"]]),
+        ),
+    ]
+
+
+def _alpha_said(found: Agreement) -> str:
+    bounds = (None, None) if math.isnan(found.lower) else (found.lower, found.upper)
+    return estimated(Estimate(found.alpha, *bounds))
+
+
+def why_undefined(found: RatingReport) -> list[str]:
+    """Why a figure at the top has no value."""
+    loo = found.leave_one_out
+    why = [f"Noise: {found.noise.reason}." if found.noise.estimate is None else ""]
+    if isinstance(loo, str):
+        why.append(loo)
+    elif loo.mean is None:
+        reason = loo.people[0].reason if loo.people else "nobody rated"
+        why.append(f"Leave-one-out r: {reason}.")
+    if isinstance(found.alpha, str) and found.alpha != loo:
+        why.append(f"α: {found.alpha}")
+    return [text for text in why if text]
+
+
+def items(found: RatingReport) -> pd.DataFrame:
+    """A row an item, in the order of the file; level and genre where there are any."""
+    ratings = found.ratings
+    columns: dict[str, object] = {"first": ratings.first, "second": ratings.second}
+    columns |= {"level": ratings.level} if any(ratings.level) else {}
+    columns |= {"genre": ratings.genre} if any(ratings.genre) else {}
+    columns |= {"mean": found.mean, "SD": found.sd}
+    if ratings.has_people:
+        table = ratings.table
+        rated = found.n > 0
+        apart = np.full(ratings.n_items, np.nan)
+        apart[rated] = np.nanmax(table[:, rated], axis=0) - np.nanmin(table[:, rated], axis=0)
+        columns |= {"n": found.n, "apart": apart}
+    return pd.DataFrame(columns)
+
+
+def people(found: RatingReport) -> pd.DataFrame:
+    """Each person's leave-one-out r, the lowest first, undefined ones last with the reason."""
+    loo = found.leave_one_out
+    if isinstance(loo, str):
+        return pd.DataFrame(columns=["person", "r", "items", "why undefined"])
+    rows = [(found.ratings.people[p.row], p.r, p.n_items, p.reason) for p in loo.people]
+    table = pd.DataFrame(rows, columns=["person", "r", "items", "why undefined"])
+    table["r"] = table["r"].astype("float64")
+    return table.sort_values("r", kind="stable", ignore_index=True)
+
+
+def alphas(groups: Mapping[str, Agreement | str], called: str) -> pd.DataFrame:
+    """α of each genre or level, with its interval or the reason why there is none."""
+    rows: list[tuple] = []
+    for name, found in groups.items():
+        if isinstance(found, str):
+            rows.append((name or "(none)", None, "", None, found))
+        else:
+            bounds = "" if math.isnan(found.lower) else ends(found.lower, found.upper)
+            rows.append((name or "(none)", found.alpha, bounds, found.n_units, ""))
+    table = pd.DataFrame(rows, columns=[called, "α", "90 % interval", "items", "why undefined"])
+    return table.astype({"α": "float64", "items": "Int64"})
+
+
+def conditions(found: RatingReport) -> pd.DataFrame:
+    """Every two conditions."""
+    rows = [(c.one, c.other, c.r, c.noise_one, c.noise_other, c.noise_p, c.n_items, c.reason) for c in found.conditions]
+    names = ["first", "second", "r", "noise, first", "noise, second", "p (noise)", "items", "why undefined"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def anova(found: RatingReport) -> pd.DataFrame:
+    """The effects; empty where there is no analysis."""
+    if isinstance(found.anova, str) or found.factors is None:
+        return pd.DataFrame(columns=["effect", *ANOVA_HELP])
+    names = [f"{second} rather than {first}" for first, second in found.factors]
+    effects = (found.anova.order, found.anova.anchors, found.anova.interaction)
+    rows = [(name, e.difference, e.f, e.p) for name, e in zip([*names, "both together"], effects, strict=True)]
+    return pd.DataFrame(rows, columns=["effect", "difference", "F", "p"])
+
+
+def anova_said(found: RatingReport) -> str:
+    """What the analysis rests on, or why there is none; "" without conditions."""
+    if isinstance(found.anova, str):
+        return found.anova
+    a = found.anova
+    tests = [("Bartlett", a.bartlett_p), ("Levene", a.levene_p)]
+    told = ", ".join(f"{name} p = {p:.3g}" for name, p in tests if p is not None)
+    weak = any(p is not None and p < 0.05 for _, p in tests)
+    sentences = [
+        (
+            f"Over {many(a.n_items, 'item')} that all four conditions rated, {a.n_left_out:,} left out; "
+            f"{a.df_error:,} degrees of freedom of the error."
+        ),
+        f"Equal variances: {told or 'not testable: residuals are equal'}.",
+        "The variances differ, so these p are on weak ground." if weak else "",
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def orders(found: RatingReport) -> pd.DataFrame:
+    """Items rated with their texts in both orders, the smallest p first."""
+    names = ["first", "second", *ORDER_HELP, "why undefined"]
+    rows = [
+        (found.ratings.first[at], found.ratings.second[at], t.n_one, t.n_other, t.difference, t.t_p, t.mann_whitney_p,
+         t.reason)
+        for at, t in found.order_tests.items()
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=names)
+    return table.astype(dict.fromkeys(names[4:7], "float64")).sort_values("p (t)", kind="stable", ignore_index=True)
+
+
+def qualified(people: Sequence[Qualified]) -> pd.DataFrame:
+    """A row a person, those who don't pass first, fewest near pairs first."""
+    rows = [(q.voter, q.result.n_within, q.result.n, q.missing, q.result.passed) for q in people]
+    table = pd.DataFrame(rows, columns=list(QUALIFIED_HELP))
+    return table.sort_values(["passed", "near enough"], kind="stable", ignore_index=True)
+
+
+def deviations(found: Mapping[str, Deviation | None]) -> pd.DataFrame:
+    """A row a genre, all items first."""
+    rows = [
+        (name, None, None, None, None, 0)
+        if one is None
+        else (name, one.mean, one.lower_quartile, one.median, one.upper_quartile, one.n)
+        for name, one in found.items()
+    ]
+    table = pd.DataFrame(rows, columns=list(DEVIATION_HELP))
+    return table.astype(dict.fromkeys(table.columns[1:5], "float64"))
+
+
+def models(standings: Sequence[Standing]) -> pd.DataFrame:
+    """A row a model, level and genre, best model first; a level as a whole before its genres."""
+    rows = []
+    for standing in standings:
+        if standing.unseen is not None:
+            rows.append((standing.place, standing.model, "all", "held out", *_fitted(standing.unseen)))
+        for level, whole in standing.by_level.items():
+            parts = [(genre, fit) for (of, genre), fit in standing.by_genre.items() if of == level and genre != "all"]
+            for genre, fit in [("all", whole), *parts]:
+                rows.append((standing.place, standing.model, level, genre, *_fitted(fit)))
+    names = ["place", "model", "level", "genre", "Pearson", "Spearman", "covered", "why undefined"]
+    return pd.DataFrame(rows, columns=names).astype({"Pearson": "float64", "Spearman": "float64"})
+
+
+def _fitted(fit: Fit) -> tuple[float | None, float | None, str, str]:
+    return fit.pearson, fit.spearman, out_of(fit.n, fit.n_items), fit.reason
+
+
+def as_csv(table: pd.DataFrame) -> bytes:
+    """A table as a file; cells that a spreadsheet would take for a formula get an apostrophe."""
+    rows = ([harmless(value) for value in row] for row in cells_of(table))
+    return csv_text(map(harmless, table.columns), rows).encode("utf-8")

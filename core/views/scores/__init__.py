@@ -1,0 +1,1 @@
+"""What the Scores page shows."""

@@ -1,0 +1,111 @@
+"""How far the scores of a ranking can be trusted, and what another ballot would change: for Scores and Collect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...base.plurals import many
+from ...commands.figures.trust import TrustLines
+from ...protocols.base import N_TOP
+from ...store import Store
+from ...store.ballots.ballots import ballots_of
+from ...store.projects.plans import is_last
+from ...store.scores.foresights import stored_foresight
+from ...trust import report
+from ...trust.foresight import CHANGES, MOVE_RHO_W, MOVE_TAU_W, Foresight
+from ...trust.report import Line
+
+_NAMED = {report.RED: "bad", report.AMBER: "weak"}
+
+
+@dataclass(frozen=True)
+class TrustView:
+    """The lines, and the worth of another ballot after ballot `after`; no lines before a ballot is closed.
+
+    is_last : the plan has no ballot after that one.
+    """
+
+    lines: tuple[Line, ...]
+    foresight: Foresight | None
+    after: int
+    is_last: bool
+
+
+def headline(lines: Sequence[Line]) -> str:
+    """How many of the lines that are shown have each level, in a sentence.
+
+    >>> headline([Line("a", report.RED, ""), Line("b", report.GREEN, "")]), headline([Line("b", report.GREEN, "")])
+    ('1 bad of 2 points; the rest is good.', 'The only point is good.')
+    """
+    count = Counter(line.level for line in lines)
+    named = " and ".join(f"{count[level]} {word}" for level, word in _NAMED.items() if count[level])
+    if not named:
+        return f"All {len(lines)} points are good." if len(lines) > 1 else "The only point is good."
+    rest = "; the rest is good" if count[report.GREEN] else ""
+    return f"{named} of {len(lines)} points{rest}."
+
+
+def load(
+    store: Store, project_id: str, area_id: int | None = None, *, lines: tuple[Line, ...] | None = None
+) -> TrustView:
+    """The trust view of a ranking, by the lines where these are there already, else measured now."""
+    found = TrustLines(project_id, 0, area_id).measure(store, None)[0] if lines is None else lines
+    return TrustView(found, *load_foresight(store, project_id, area_id))
+
+
+def load_foresight(store: Store, project_id: str, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:
+    """The worth of another ballot as the last closed one stored it, that ballot's number (0: none is closed), and
+    whether it is the plan's last."""
+    with store.read() as conn:
+        closed = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
+        if not closed:
+            return None, 0, False
+        last = closed[-1]
+        return stored_foresight(conn, last.id), last.number, is_last(conn, project_id, area_id, last.number)
+
+
+def worth_said(foresight: Foresight, after: int, *, is_last: bool = False) -> str:
+    """What another ballot would change and whether to stop, in a sentence or two; after the plan's last one there is
+    nothing to go on with.
+
+    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1)
+    'Another ballot (8 comparisons) is expected to move the ranking by 0.200 in ρ_w and 0.300 in τ_w and to change 1.0 \
+of the first 3: go on.'
+    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-49:]
+    'not settled yet, but the plan has no ballot left.'
+    """
+    f = foresight
+    if f.by_chance:
+        return (
+            f"The ranking isn't settled after ballot {after}: the votes can't be told from coin tosses. Look at the "
+            "Voters page before more is spent."
+        )
+    if f.circles or f.level or f.rho_w is None:
+        if f.circles:
+            return (
+                f"The ranking isn't settled after ballot {after}: votes at the top go round in a circle. Look at "
+                "the Scores page before more is spent."
+            )
+        return (
+            f"The ranking isn't settled after ballot {after}: the first items have the same score. Look at the "
+            "Scores page before more is spent."
+        )
+    advice = "you may stop" if f.settled else "go on"
+    if is_last:
+        advice = "the ranking is settled" if f.settled else "not settled yet, but the plan has no ballot left"
+    return (
+        f"Another ballot ({many(f.n_comparisons, 'comparison')}) is expected to move the ranking by "
+        f"{f.rho_w:.3f} in ρ_w and {f.tau_w:.3f} in τ_w and to change {f.changes:.1f} of the first {f.n_top}: "
+        f"{advice}."
+    )
+
+
+def bounds_said() -> str:
+    """By what bounds it is advised to stop."""
+    return (
+        f"Advice to stop: the ranking would move by at most {MOVE_RHO_W:g} in ρ_w (1 − the correlation of now "
+        f"and then) and {MOVE_TAU_W:g} in τ_w, and at most {CHANGES:g} of the first {N_TOP} would change. "
+        "Simulated from the votes: true scores as the votes leave them possible, answered by these voters."
+    )

@@ -1,0 +1,189 @@
+"""What the tokens page shows: the areas, and which embedding lacks which token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import pandas as pd
+
+from ...embeddings import Embedding
+from ...errors import InputError, RunoffError
+from ...store import Store
+from ...store.ballots.ballots import Ballot, every_ballot_of
+from ...store.command import project_row
+from ...store.projects.library import Imported, embeddings_of, open_library
+from ...store.schema.ballots import CAMPAIGN, ROUND, TRIAL
+from ...store.tokens.areas import areas_of, items_of, n_items_of
+from ...store.tokens.frequencies import RareTokens, rare_of
+from ...store.tokens.item_rules import ItemRules, make_items
+from ...store.tokens.origins import origins_of
+from ...tokens.files import AreaTokens, alike, invisible_characters
+from ...tokens.items import near_duplicates, shared_pairs
+from ...tokens.spellings import near_spellings
+from ...votes.text import needs_references
+
+MAX_SPELLED = 100  # missing tokens that near spellings are looked for
+AT_ONCE = 4_000_000  # so many pairs of a token and a word are compared without being asked for
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """An embedding and the project's tokens it has no usable vector for, with the reason of each.
+
+    `respelled` has those that were found, but not as they are written (area, token, found_as). `has_spellings` is False
+    where looking for near spellings takes longer than a click (see `load_spellings`). `problem` says why the embedding
+    can't be opened, and is empty where it can.
+    """
+
+    imported: Imported
+    n_tokens: int
+    missing: pd.DataFrame  # area, token, reason, near (spellings of the vocabulary)
+    respelled: pd.DataFrame
+    has_spellings: bool = True
+    problem: str = ""
+
+    @property
+    def embedding_id(self) -> str:
+        return self.imported.id
+
+    @property
+    def name(self) -> str:
+        return self.imported.name
+
+    @property
+    def covered(self) -> int:
+        return self.n_tokens - len(self.missing)
+
+
+@dataclass(frozen=True)
+class TokensView:
+    """Areas, items and coverage of a project; `locked` once ballot 1 or a pilot is drawn.
+
+    `rules` say which of the `n_pairs` became items; `rare` is None where no frequencies were chosen.
+    """
+
+    areas: tuple[AreaTokens, ...]
+    n_items: int
+    coverage: tuple[Coverage, ...]
+    shared: tuple[tuple[str, str, tuple[str, ...]], ...]
+    hidden: tuple[tuple[str, str, tuple[str, ...]], ...]
+    encoded: tuple[tuple[str, str], ...]  # (area, token) with characters that batch files write as references
+    fixed_by: str  # what fixes them, as sentences call it; empty while they can be changed
+    rules: ItemRules
+    rare: RareTokens | None
+    near: pd.DataFrame  # pairs of tokens that hardly differ: proposals to exclude
+    proposed: Mapping[tuple[str, str], str]  # (area, token) → name of the embedding that proposed it
+    unknown: tuple[str, ...] = ()  # exclusions of pairs that aren't there
+    without: tuple[tuple[str, str], ...] = ()  # (area, token) that a sample leaves without an item
+    alike: tuple[tuple[str, ...], ...] = ()  # names of areas that differ in case or spaces only
+
+    @property
+    def locked(self) -> bool:
+        return bool(self.fixed_by)
+
+    @property
+    def n_tokens(self) -> int:
+        return sum(len(area.tokens) for area in self.areas)
+
+
+@lru_cache(maxsize=32)
+def _near(embedding: Embedding, tokens: tuple[str, ...]) -> dict[str, str]:
+    """Near spellings of missing tokens; the same ones are asked for after each change of the project."""
+    found = near_spellings(tokens, embedding.vocabulary, n=3)
+    return {str(token): ", ".join(words) for token, words in found.groupby("token")["word"]}
+
+
+def _coverage(store: Store, imported: Imported, rows: list[tuple[str, str]], *, always: bool = False) -> Coverage:
+    """How an embedding has the tokens: rows of area and token; `always` looks for near spellings in any case."""
+    tokens = list(dict.fromkeys(token for _, token in rows))
+    reasons: dict[str, str] = {}
+    found: dict[str, str] = {}
+    near: dict[str, str] = {}
+    problem, at_once = "", True
+    try:
+        embedding = open_library(store, imported)
+        found = dict(zip(tokens, embedding.found_as(tokens), strict=True))
+        reasons = dict(embedding.reasons(tokens))
+        wanted = tuple(reasons)[:MAX_SPELLED]
+        at_once = always or len(wanted) * len(embedding.vocabulary) <= AT_ONCE
+        near = _near(embedding, wanted) if at_once else {}
+    except RunoffError as error:
+        problem = str(error)
+    missing = [(area, token, reasons[token], near.get(token, "")) for area, token in rows if token in reasons]
+    respelled = [(area, token, found[token]) for area, token in rows if found.get(token, "") not in ("", token)]
+    return Coverage(
+        imported,
+        len(rows),
+        pd.DataFrame(missing, columns=["area", "token", "reason", "near"]),
+        pd.DataFrame(respelled, columns=["area", "token", "found_as"]),
+        at_once,
+        problem,
+    )
+
+
+def load_spellings(store: Store, project_id: str, embedding_id: str) -> Coverage:
+    """An embedding's coverage with near spellings of the missing tokens, however long it takes."""
+    with store.read() as conn:
+        areas = areas_of(conn, project_id)
+        imported = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
+    if imported is None:
+        raise InputError("This embedding is not compared in the project any more.")
+    return _coverage(store, imported, [(area.name, token) for area in areas for token in area.tokens], always=True)
+
+
+def load_items(store: Store, project_id: str) -> pd.DataFrame:
+    """All items: area and tokens."""
+    with store.read() as conn:
+        return items_of(conn, project_id)[["area", "token_a", "token_b"]]
+
+
+def _fixed_by(ballots: Sequence[Ballot]) -> str:
+    """What fixes the tokens, as sentences call it: ballot 1, else the pilot, else a round; empty if nothing does."""
+    of_first = {ballot.purpose: ballot for ballot in sorted(ballots, key=lambda one: -one.number)}
+    return next((of_first[purpose].called for purpose in (CAMPAIGN, TRIAL, ROUND) if purpose in of_first), "")
+
+
+def load(store: Store, project_id: str) -> TokensView:
+    """The tokens view of a project."""
+    with store.read() as conn:
+        areas = areas_of(conn, project_id)
+        embeddings = embeddings_of(conn, project_id)
+        fixed_by = _fixed_by(every_ballot_of(conn, project_id))
+        n_items = n_items_of(conn, project_id)
+        project = project_row(conn, project_id)
+        rules = ItemRules.of(project.item_rules)
+        rare_tokens = rare_of(store, conn, project_id, areas)
+        origins = origins_of(conn, project_id)
+    rows = [(area.name, token) for area in areas for token in area.tokens]
+    coverage = [_coverage(store, imported, rows) for imported in embeddings]
+    embedding_names = {imported.id: imported.name for imported in embeddings}
+    gone = "an embedding that is not compared any more"
+    proposed = {key: embedding_names.get(id_, gone) for key, id_ in origins.items()}
+    hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
+    return TokensView(
+        tuple(areas),
+        n_items,
+        tuple(coverage),
+        tuple(shared_pairs(areas)),
+        tuple(hidden),
+        tuple(row for row in rows if needs_references(row[1])),
+        fixed_by,
+        rules,
+        rare_tokens,
+        near_duplicates(areas),
+        proposed,
+        *_said_of(areas, rules, project.seed),
+        tuple(alike(area.name for area in areas)),
+    )
+
+
+def _said_of(
+    areas: list[AreaTokens], rules: ItemRules, seed: int
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """What making the items by the rules has to report."""
+    if rules == ItemRules():
+        return (), ()
+    made = make_items(areas, rules, seed)
+    return tuple(map(str, made.unknown)), made.without

@@ -1,0 +1,1 @@
+"""What the Voters page shows."""

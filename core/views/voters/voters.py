@@ -1,0 +1,257 @@
+"""What the voters page shows: figures of each voter, who is left out, and why a figure is blank."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import sqlalchemy as sa
+
+from ...base.percent import percent
+from ...base.plurals import many, plural
+from ...base.voter_count import VoterCount
+from ...commands.figures.votes import VoterFigures
+from ...questions.voting_settings import VotingSettings
+from ...store import Store
+from ...store import schema as t
+from ...store.ballots.ballots import ballots_of
+from ...store.votes.exclusions import Exclusion, exclusions_of
+from ...store.votes.voter_answers import voter_names
+from ...tabular.csv_writing import csv_text, harmless
+from ...trust.voter_quality import VoterQuality
+from ...trust.voter_rules import RULES, propose
+from ..words import agreement_said, moment
+from .voter_columns import BLANK, COLUMNS, COUNTS
+
+MOST_SHOWN = 5000  # rows that a page ships; the search and the download have all
+NAMED = 5  # voters whom a sentence names
+# The rules whose voters look odd: honest voters are hardly ever named by them (docs/quality.md). Pairwise agreement
+# names one in six of them by nature.
+ODD = tuple(key for key in RULES if key != "pairwise")
+
+
+@dataclass(frozen=True)
+class VotersView:
+    """The figures of a ranking's voters.
+
+    `quality` has them as they are; `names` is how each voter is called, by voter_id; `may_hash` says that ids of the
+    voting page are hashed, so that others should not be shown openly either. `simulated` are the voters who are no
+    people, `is_open` says that votes of an open ballot are among these.
+    """
+
+    quality: VoterQuality
+    names: dict[int, str]
+    hashed: dict[int, str]
+    may_hash: bool
+    left_out: tuple[Exclusion, ...]
+    simulated: frozenset[int] = frozenset()
+    is_open: bool = False
+
+    @property
+    def count(self) -> VoterCount:
+        """The voters with a vote that counts, and who is left out."""
+        table = self.quality.table
+        counts = table.loc[~table["left_out"] & (table["votes"] > 0), "voter_id"]
+        simulated = int(counts.isin(self.simulated).sum())
+        return VoterCount(len(counts) - simulated, simulated, len(self.left_out))
+
+    @property
+    def n_votes(self) -> int:
+        """Votes that count."""
+        table = self.quality.table
+        return int(table.loc[~table["left_out"], "votes"].sum())
+
+    @property
+    def headline(self) -> str:
+        """Voters, votes, and who is left out, in a sentence."""
+        now = ", the open ballot’s among them" if self.is_open else ""
+        out = f"{many(len(self.left_out), 'voter')} left out" if self.left_out else "nobody is left out by you"
+        return plural(
+            self.n_votes,
+            "{voters} gave {n} vote that counts{now}; {out}.",
+            "{voters} gave {n} votes that count{now}; {out}.",
+            voters=self.count.named.capitalize() if self.count.named == "nobody" else self.count.named,
+            now=now,
+            out=out,
+        )
+
+    def odd(self, hashed: bool = False) -> list[tuple[str, list[str]]]:
+        """Who counts and looks odd by a rule of `ODD` at its usual bound: name and reasons, in the table's order."""
+        found = propose(self.quality.table, {key: RULES[key].bound for key in ODD})
+        names = self.called(hashed)
+        reasons = found.groupby("voter_id")["reason"].agg(list)
+        order = self.table(hashed)["voter_id"]
+        return [(names[id_], reasons[id_]) for id_ in order[order.isin(reasons.index)]]
+
+    def odd_said(self, hashed: bool = False) -> str:
+        """Who looks odd, each with the reasons, in a sentence; "" where nobody does."""
+        odd = self.odd(hashed)
+        if not odd:
+            return ""
+        named = "; ".join(f"{name} ({'; '.join(reasons)})" for name, reasons in odd[:NAMED])
+        if len(odd) > NAMED:
+            named = f"{named}; and {len(odd) - NAMED:,} more, whom the rules below name"
+        return plural(
+            len(odd),
+            "{n} voter looks odd, and counts: {named}.",
+            "{n} voters look odd, and count: {named}.",
+            named=named,
+        )
+
+    def called(self, hashed: bool) -> dict[int, str]:
+        """How voters are called, by voter_id."""
+        return self.hashed if hashed else self.names
+
+    def table(self, hashed: bool = False) -> pd.DataFrame:
+        """All voters under the names of `COLUMNS`, those who stand out most first."""
+        found = self.quality.table
+        names = self.called(hashed)
+        shares = found["left"] / found["sided"].where(found["sided"] > 0)
+        filled = found.assign(
+            voter=found["voter_id"].map(names).astype("str"),
+            state=["left out" if is_out else "counts" for is_out in found["left_out"]],
+            left_share=shares,
+        )
+        order = filled.sort_values(["gap", "voter_id"], kind="stable", na_position="last")
+        shown = order[["voter_id", *(column for column, _ in COLUMNS.values())]]
+        return shown.set_axis(["voter_id", *COLUMNS], axis="columns").reset_index(drop=True)
+
+    def search(self, text: str, hashed: bool = False) -> pd.DataFrame:
+        """The rows of `table` whose voter's name holds a text, at most `MOST_SHOWN`."""
+        found = self.table(hashed)
+        part = text.strip().casefold()
+        hit = found["voter"].str.casefold().str.contains(part, regex=False)
+        return (found[hit] if part else found).head(MOST_SHOWN)
+
+    def measured(self) -> list[str]:
+        """The columns of `table` that are not blank for everybody, nor counts of what nobody was given."""
+        table = self.quality.table
+        nobody = {name for name, (column, _) in COLUMNS.items() if column in table and table[column].isna().all()}
+        counts = {count for count, figure in COUNTS.items() if figure in nobody}
+        return [name for name in COLUMNS if name not in nobody | counts]
+
+    def blank(self) -> list[str]:
+        """Why figures are blank for everybody, a sentence each."""
+        reasons = self.quality.reasons
+        return [f"{label}: {reasons[key].rstrip('.')}." for key, label in BLANK.items() if key in reasons]
+
+    def details(self, voter_id: int) -> pd.DataFrame:
+        """One voter's figures: figure, value, 90 % interval, based on, or why there is none."""
+        found = self.quality.table
+        row = found[found["voter_id"] == voter_id].iloc[0]
+        fit = f"{many(int(row['votes']), 'vote')}, given the scores"
+        agrees, expected = percent(row["agrees"]), percent(row["expected"])
+        judged = f"{row['judged']:,} votes: {agrees}, where {expected} is to be expected"
+        shared = f"{row['shared']:,} shared comparisons"
+        others = many(int(row["others"]), "other voter")
+        left = f"left in {row['left']:,} of {row['sided']:,}"
+        timed = f"{many(int(row['timed']), 'answer')} with a time"
+        rows = [
+            self._line(row, "Agreement with the ranking of the others", "gap", judged),
+            self._line(row, "Same answer as others", "same", shared),
+            self._line(row, "Mean pairwise agreement", "pairwise", others),
+            self._line(row, "Known answers right", "gold", _share(row, "gold_right", "gold_n")),
+            self._line(row, "Same answer again", "consistent", _share(row, "repeat_same", "repeat_n")),
+            self._line(row, "Side: p (Holm)", "p_holm", left),
+            self._line(row, "Time over the median of all", "speed", timed),
+            self._line(row, "Lapse ε", "lapse", fit),
+            self._line(row, "Sharpness s", "sharpness", fit),
+        ]
+        return pd.DataFrame(rows, columns=["figure", "value", "90 % interval", "based on", "why blank"])
+
+    def _line(self, row: pd.Series, name: str, key: str, based: str) -> tuple[str, ...]:
+        reason = self.quality.reason(row, key)
+        if reason:
+            return name, "–", "–", "–", reason
+        form = "+.2f" if key == "gap" else ".2f"
+        has_interval = f"{key}_lower" in row and not pd.isna(row[f"{key}_lower"])
+        interval = "–"
+        if has_interval:
+            lower, upper = (format(row[f"{key}_{end}"], form) for end in ("lower", "upper"))
+            interval = f"{lower} to {upper}"
+        return name, format(row[key], ".2g" if key == "p_holm" else form), interval, based, ""
+
+    @property
+    def alpha_said(self) -> str:
+        """How far voters agree, in a sentence."""
+        found = self.quality.alpha
+        if found is None:
+            return f"Krippendorff's α is not defined: {self.quality.no_alpha.rstrip('.')}."
+        meaning = "1 is full agreement, 0 what chance gives; answers agree or not."
+        return f"{agreement_said(found)} {meaning}"
+
+    def left_out_table(self, hashed: bool = False) -> pd.DataFrame:
+        """Who is left out: voter, since when, why, and the figures that spoke for it."""
+        names = self.called(hashed)
+        rows = [
+            (names.get(e.voter_id, str(e.voter_id)), moment(e.at), e.reason, "; ".join(e.detail.get("proposed", [])))
+            for e in self.left_out
+        ]
+        return pd.DataFrame(rows, columns=["voter", "since (UTC)", "reason", "proposed because"])
+
+    def csv(self, hashed: bool = False) -> bytes:
+        """All figures of all voters, with intervals; what a spreadsheet takes for a formula gets an apostrophe."""
+        found = self.quality.table
+        voters = found["voter_id"].map(self.called(hashed))
+        columns = [name for name in found.columns if name != "voter_id"]
+        rows = (
+            [harmless(str(name)), *("" if value != value else value for value in values)]
+            for name, *values in zip(voters, *(found[column] for column in columns), strict=True)
+        )
+        return csv_text(["voter", *columns], rows).encode("utf-8")
+
+
+def _share(row: pd.Series, count: str, total: str) -> str:
+    return f"{row[count]:,} of {row[total]:,}"
+
+
+def load(
+    store: Store, project_id: str, area_id: int | None = None, *, quality: VoterQuality | None = None
+) -> VotersView:
+    """The voters of a ranking, by their figures where these are there already (`quality`), else measured now."""
+    found = VoterFigures(project_id, 0, area_id).measure(store, None)[0] if quality is None else quality
+    with store.read() as conn:
+        known = voter_names(conn, project_id)
+        left_out = tuple(exclusions_of(conn, project_id))
+        secret, may_hash = _hashing(conn, project_id)
+        is_open = any(ballot.is_open for ballot in ballots_of(conn, project_id, area_id))
+    doubled = known["name"].duplicated(keep=False)
+    names = known["name"].where(~doubled, known["name"] + " (" + known["platform"] + ")")
+    simulated = known.loc[known["kind"] == "simulated", "voter_id"]
+    hashed = [
+        name if name.startswith("h-") else hashed_name(secret, platform, name)
+        for name, platform in zip(known["name"], known["platform"], strict=True)
+    ]
+    ids = known["voter_id"].tolist()
+    out = [exclusion.voter_id for exclusion in left_out]
+    return VotersView(
+        replace(found, table=found.table.assign(left_out=found.table["voter_id"].isin(out))),
+        dict(zip(ids, names.tolist(), strict=True)),
+        dict(zip(ids, hashed, strict=True)),
+        may_hash,
+        left_out,
+        frozenset(simulated.tolist()),
+        is_open,
+    )
+
+
+def hashed_name(secret: str, platform: str, name: str) -> str:
+    """A name that doesn't tell who it is, the same each time, by the secret of the voting page's link."""
+    digest = hmac.new(secret.encode(), f"{platform}|{name}".encode("utf-8", "replace"), hashlib.sha256)
+    return f"h-{digest.hexdigest()[:12]}"
+
+
+def _hashing(conn: sa.Connection, project_id: str) -> tuple[str, bool]:
+    """The secret of the project's voting links ("" without one), and whether a voting page of it hashes ids."""
+    link = t.voting_link.c
+    query = sa.select(link.voter_secret).where(link.project_id == project_id).order_by(link.id).limit(1)
+    secret = conn.execute(query).scalar_one_or_none() or ""
+    settings = (
+        sa.select(t.voting.c.settings)
+        .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
+        .where(t.ballot.c.project_id == project_id)
+    )
+    hashes = any(VotingSettings.of(stored).hash_ids for stored in conn.execute(settings).scalars())
+    return secret, bool(secret) and hashes

@@ -1,0 +1,187 @@
+"""How likely votes are under the voter model, for any nonconformity σ* and oversight ε of the voter.
+
+Of items i and j a voter holds the opinions o_i and o_j, independent, o ~ N(z, (σ*·(1 − z²))²) cut to [−1, 1] (Eq. 11).
+With Q the probability that the first opinion is the higher one before any cut, t that the cut makes both equal, which
+is a tie, and q that the first is the higher one of two that the cut makes equal,
+
+    P(first wins | no tie) = ε + (1 − 2ε)·(Q − t·q) / (1 − t)
+
+    similarity:   Q = P(o_i > o_j) = Φ((z_i − z_j) / s),  s² = s_i² + s_j²,  s_i = σ*·(1 − z_i²)
+    relatedness:  Q = P(|o_i| > |o_j|) = P((o_i − o_j)(o_i + o_j) > 0): difference and sum are normal with the same
+                  variance s² and the correlation (s_i² − s_j²) / s²; Owen's T gives two quadrants' probability
+
+t is exact. q takes oversteps as exponential: against 2,000,000 draws each, P is right within 0.003 for σ* = 0.8, and
+within what the draws can tell for σ* ≤ 0.4. Votes on repeated items share an opinion; each is looked at by itself here.
+
+References: Lombardo et al. (2020), EMNLP, Eq. 11; Owen (1956), Tables for computing bivariate normal probabilities,
+Annals of Mathematical Statistics 27.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import erfcx, ndtr, owens_t
+
+from ..errors import InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SURE = 1e-12  # no vote is held for more certain than this, so that one slip never rules a voter out
+BLOCK = 2_000_000  # votes × values of σ* worked on at once
+
+
+def win_probability(
+    z_first: ArrayLike,
+    z_second: ArrayLike,
+    nonconformity: ArrayLike,
+    oversight: ArrayLike = 0.0,
+    *,
+    notion: str = "relatedness",
+) -> Floats:
+    """P(first wins | no tie) of comparisons, see the module.
+
+    Parameters
+    ----------
+    z_first, z_second : underlying similarities in [−1, 1]; nonconformity : σ* above 0; oversight : ε in [0, 1]. Any
+        shapes that broadcast together.
+    notion : "relatedness" or "similarity".
+
+    Returns values in [0, 1], ½ where the opinions are always equal. Raises `InputError` for values out of range.
+
+    >>> win_probability([0.5, 0.5], [0.4, -0.5], 0.1).round(3)
+    array([0.813, 0.5  ])
+    """
+    one, other, sigma, slip = np.broadcast_arrays(
+        *(np.asarray(values, dtype=np.float64) for values in (z_first, z_second, nonconformity, oversight))
+    )
+    if not ((np.abs(one) <= 1) & (np.abs(other) <= 1)).all():
+        raise InputError("Similarities must lie in [-1, 1].")
+    if not ((sigma > 0) & (sigma < np.inf)).all() or not ((slip >= 0) & (slip <= 1)).all():
+        raise InputError("The nonconformity must be above 0, and the oversight in [0, 1].")
+    prefers = Pairs.of(one, other, notion).first_is_higher(1.0 / sigma)
+    return np.asarray(slip + (1.0 - 2.0 * slip) * prefers)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What of comparisons doesn't hang on σ*; arrays of one shape.
+
+    difference, total : means of o_i − o_j and of o_i + o_j over their standard deviation at σ* = 1;
+    slant, other_slant : Owen's a of each; one, other : z of the items, for relatedness |z|.
+    """
+
+    notion: str
+    one: Floats
+    other: Floats
+    difference: Floats
+    total: Floats
+    slant: Floats
+    other_slant: Floats
+
+    @classmethod
+    def of(cls, one: Floats, other: Floats, notion: str) -> Pairs:
+        """Of z of the two items of each comparison."""
+        if notion not in ("relatedness", "similarity"):
+            raise InputError(f'The notion must be "relatedness" or "similarity", found {notion!r}.')
+        if notion == "relatedness":  # |o| has the same law for z and −z
+            one, other = np.abs(one), np.abs(other)
+        spread_one, spread_other = 1.0 - one * one, 1.0 - other * other
+        scale = np.hypot(spread_one, spread_other)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            difference, total = (one - other) / scale, (one + other) / scale
+            r = (spread_one**2 - spread_other**2) / scale**2
+            rest = 2.0 * spread_one * spread_other / scale**2  # √(1 − r²)
+            slant = (total / difference - r) / rest
+            other_slant = (difference / total - r) / rest
+        # Equal |z|: the chances are even, and T(0, ·) would be taken of 0/0.
+        even = one == other
+        return cls(
+            notion,
+            one,
+            other,
+            np.where(even, 0.0, difference),
+            np.where(even, 1.0, total),
+            np.where(even, np.inf, slant),
+            np.where(even, 0.0, other_slant),
+        )
+
+    def rows(self, part: slice) -> Pairs:
+        """Some of the comparisons, each with an axis of length 1 after it."""
+        arrays = (self.one, self.other, self.difference, self.total, self.slant, self.other_slant)
+        return Pairs(self.notion, *(array[part, None] for array in arrays))
+
+    def first_is_higher(self, sharpness: Floats) -> Floats:
+        """P(the first opinion is the higher one | they differ) for 1/σ*, of a shape that broadcasts."""
+        h, k = self.difference * sharpness, self.total * sharpness
+        if self.notion == "similarity":
+            higher = ndtr(h)
+        else:
+            higher = np.where(h >= 0, 1.0, 0.0) - 2.0 * (owens_t(h, self.slant) + owens_t(k, self.other_slant))
+        tied, of_them = self._tied(sharpness)
+        with np.errstate(invalid="ignore"):
+            fair = (higher - of_them) / (1.0 - tied)
+        return np.clip(np.where(tied < 1.0, fair, 0.5), 0.0, 1.0)
+
+    def _tied(self, sharpness: Floats) -> tuple[Floats, Floats]:
+        """t, the probability that the cut makes the two opinions equal, and that besides o_i was higher before it."""
+        top, top_other = _beyond(self.one, sharpness), _beyond(self.other, sharpness)
+        bottom, bottom_other = _beyond(-self.one, sharpness), _beyond(-self.other, sharpness)
+        step, step_other = _overstep(self.one, sharpness), _overstep(self.other, sharpness)
+        step_below, step_other_below = _overstep(-self.one, sharpness), _overstep(-self.other, sharpness)
+        if self.notion == "relatedness":
+            steps = _mean(top, step, bottom, step_below), _mean(top_other, step_other, bottom_other, step_other_below)
+            tied = (top + bottom) * (top_other + bottom_other)
+            return tied, tied * _share(*steps)
+        above, below = top * top_other, bottom * bottom_other
+        return above + below, above * _share(step, step_other) + below * _share(step_other_below, step_below)
+
+
+def _beyond(z: Floats, sharpness: Floats) -> Floats:
+    """Probability of an opinion at or beyond 1, which is (1 − z)/(σ*·(1 − z²)) = 1/(σ*·(1 + z)) deviations away."""
+    with np.errstate(divide="ignore"):
+        return np.where(z >= 1.0, 1.0, ndtr(-sharpness / (1.0 + z)))
+
+
+def _overstep(z: Floats, sharpness: Floats) -> Floats:
+    """By how much an opinion beyond 1 is beyond it on average, times a constant of the comparison."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = sharpness / (1.0 + z)
+        return np.where(z <= -1.0, 0.0, (1.0 - z * z) * (np.sqrt(2.0 / np.pi) / erfcx(far / np.sqrt(2.0)) - far))
+
+
+def _mean(weight: Floats, value: Floats, other_weight: Floats, other_value: Floats) -> Floats:
+    """Weighted mean of two values; the first where neither has a weight."""
+    total = weight + other_weight
+    return np.divide(weight * value + other_weight * other_value, total, out=value.copy(), where=total > 0)
+
+
+def _share(one: Floats, other: Floats) -> Floats:
+    """Probability that the one of two exponential values with these means is the higher."""
+    total = one + other
+    return np.divide(one, total, out=np.full(total.shape, 0.5), where=total > 0)
+
+
+def log_likelihoods(
+    pairs: Pairs, outcome: Floats, voter: Ints, n_voters: int, nonconformity: Floats, oversight: Floats
+) -> Floats:
+    """Σ log P of each voter's votes for every σ* and ε of a grid, shape (n_voters, len(σ*), len(ε)).
+
+    outcome : 1 the first won, 0 the second won, no ties; voter : code 0…n_voters−1, in ascending order; both of the
+    shape (n_votes,) of `pairs`. The votes of a voter count as independent (a composite likelihood): those on an item
+    that the voter met before are not quite.
+    """
+    result = np.zeros((n_voters, len(nonconformity), len(oversight)))
+    size = max(1, BLOCK // (len(nonconformity)))
+    for start in range(0, len(outcome), size):
+        part = slice(start, start + size)
+        prefers = pairs.rows(part).first_is_higher(1.0 / nonconformity)
+        agrees = np.where(outcome[part, None] == 1.0, prefers, 1.0 - prefers)
+        codes, starts = np.unique(voter[part], return_index=True)
+        for place, slip in enumerate(oversight.tolist()):
+            given = np.maximum(slip + (1.0 - 2.0 * slip) * agrees, SURE)
+            result[codes, :, place] += np.add.reduceat(np.log(given), starts, axis=0)
+    return result

@@ -1,0 +1,220 @@
+"""Simulated voters: a stochastic transitivity model of how people compare two items.
+
+Voter v holds of item i the opinion o = F(z + σ*·(1 − z²)·η), with z the underlying similarity, σ* the
+voter's nonconformity, η ~ N(0, 1) drawn once for each voter and item and kept for the whole campaign,
+and F the cut to [−1, 1]; asked for relatedness, |o|. The voter prefers the item of the higher opinion,
+but with probability ε names the other. Equal opinions are a tie, and oversight doesn't touch ties. Who the
+voters are, and the kinds that don't go by their opinions, stands in `panel`.
+
+Reference: Lombardo et al. (2020), EMNLP, Eq. 11 and section 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from .panel import Floats, Ints, Kind, Panel, Voters, draw_panel
+
+__all__ = [
+    "Kind",
+    "Panel",
+    "Voters",
+    "answer",
+    "decide",
+    "draw_panel",
+    "exponential",
+    "opinions",
+    "opinions_asked",
+    "overrule",
+    "power_law",
+]
+
+CELLS = 4_000_000  # opinions held in memory at once while votes are answered
+
+
+def opinions(
+    similarity: ArrayLike,
+    voters: Voters,
+    *,
+    seed: int,
+    notion: str = "relatedness",
+    which: ArrayLike | None = None,
+    amplitude: ArrayLike | None = None,
+) -> Floats:
+    """What each voter thinks of each item: o = F(z + σ*·(1 − z²)·η) (Eq. 11), for relatedness |o|.
+
+    η of voter v is a stream of its own, seeded with (seed, v): the same seed gives the same opinions in
+    every ballot, whichever voters are asked for.
+
+    Parameters
+    ----------
+    similarity : z of the items in [−1, 1], shape (n_items,).
+    voters : see `draw_panel`.
+    seed : of the campaign, from 0 on.
+    notion : "relatedness" or "similarity".
+    which : the voters wanted, numbers from 0; default all.
+    amplitude : what σ* is multiplied by for each item, shape (n_items,); default 1 − z².
+
+    Returns shape (n voters wanted, n_items), in [0, 1] for relatedness and [−1, 1] for similarity.
+    Raises `InputError` for a z outside [−1, 1], another notion, or a negative seed.
+    """
+    z = checked_similarity(similarity)
+    _check(notion, seed)
+    numbers = np.arange(len(voters)) if which is None else _numbers(which, len(voters), "which")
+    spread = 1.0 - z * z if amplitude is None else np.asarray(amplitude, dtype=np.float64)
+    result = np.empty((len(numbers), len(z)))
+    for row, number in zip(result, numbers.tolist(), strict=True):
+        np.random.default_rng((seed, number)).standard_normal(out=row)
+        row *= voters.nonconformity[number] * spread
+    result += z
+    np.clip(result, -1.0, 1.0, out=result)
+    return np.abs(result, out=result) if notion == "relatedness" else result
+
+
+def decide(
+    opinion_first: ArrayLike, opinion_second: ArrayLike, oversight: ArrayLike, rng: np.random.Generator
+) -> Floats:
+    """Votes from opinions: 1 the first wins, 0 the second, 0.5 where the opinions are equal.
+
+    With probability `oversight` (a number, or one for each vote) the other item is named; a tie stays a
+    tie. One random number is used for each vote, ties included.
+
+    >>> decide([0.9, 0.1, 0.5], [0.2, 0.4, 0.5], 0.0, np.random.default_rng(1))
+    array([1. , 0. , 0.5])
+    """
+    difference = np.asarray(opinion_first, dtype=np.float64) - np.asarray(opinion_second, dtype=np.float64)
+    slip = np.where(rng.random(difference.shape) < np.asarray(oversight), -1.0, 1.0)
+    return 0.5 + 0.5 * np.sign(difference) * slip
+
+
+def overrule(
+    outcome: Floats, voter: Ints, voters: Voters, rng: np.random.Generator, *, flipped: ArrayLike | None = None
+) -> Floats:
+    """Votes of the voters who don't go by their opinions put in place of `outcome`; see `panel` for the kinds.
+
+    outcome : as `decide` returns it, shape (n,); voter : who answers, numbers below len(voters), shape (n,).
+    flipped : where the first item is shown on the right, shape (n,); default nowhere. Only always-left voters look.
+
+    A panel of ordinary voters uses no random number, any other two for each vote.
+
+    >>> lefties = Voters([0.1], [0.0], [Kind.ALWAYS_LEFT])
+    >>> overrule(np.array([0.5, 0.5]), np.array([0, 0]), lefties, np.random.default_rng(1), flipped=[False, True])
+    array([1., 0.])
+    """
+    if voters.kind is None:
+        return outcome
+    kind = voters.kind[voter]
+    clicked = np.where(rng.random(len(outcome)) < 0.5, 1.0, 0.0)
+    looks_away = (kind == Kind.INATTENTIVE) & (rng.random(len(outcome)) < voters.inattention)
+    left = 1.0 if flipped is None else np.where(flipped, 0.0, 1.0)
+    result = np.where((kind == Kind.RANDOM_CLICKER) | looks_away, clicked, outcome)
+    return np.where(kind == Kind.ALWAYS_LEFT, left, result)
+
+
+def answer(
+    similarity: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    voter: ArrayLike,
+    voters: Voters,
+    *,
+    seed: int,
+    rng: np.random.Generator,
+    notion: str = "relatedness",
+    flipped: ArrayLike | None = None,
+) -> Floats:
+    """The outcome of each comparison as its voter answers it: `opinions`, then `decide`, then `overrule`.
+
+    first, second : item positions, and voter : number of the voter asked, each of shape (n,).
+    flipped : as in `overrule`.
+    Returns outcomes as `decide` does, shape (n,). Raises `InputError` as `opinions_asked` does.
+    """
+    held = opinions_asked(similarity, first, second, voter, voters, seed=seed, notion=notion)
+    asked = np.asarray(voter, dtype=np.int64)
+    outcome = decide(held[0], held[1], voters.oversight[asked], rng)
+    return overrule(outcome, asked, voters, rng, flipped=flipped)
+
+
+def opinions_asked(
+    similarity: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    voter: ArrayLike,
+    voters: Voters,
+    *,
+    seed: int,
+    notion: str = "relatedness",
+    amplitude: ArrayLike | None = None,
+) -> Floats:
+    """What the voter of each comparison thinks of its first and its second item, shape (2, n); see `opinions`.
+
+    Only voters who are asked are computed, some at a time, so that memory stays bounded.
+    Raises `InputError` as `opinions` does, and for positions or voters that don't exist.
+    """
+    z = checked_similarity(similarity)
+    a, b = _numbers(first, len(z), "first"), _numbers(second, len(z), "second")
+    asked = _numbers(voter, len(voters), "voter")
+    if not len(a) == len(b) == len(asked):
+        raise InputError(f"first, second and voter must be equally long, found {len(a)}, {len(b)} and {len(asked)}.")
+    held = np.empty((2, len(asked)))
+    for votes, rows, numbers in _blocks_of_voters(asked, max(1, CELLS // max(1, len(z)))):
+        block = opinions(z, voters, seed=seed, notion=notion, which=numbers, amplitude=amplitude)
+        held[0, votes], held[1, votes] = block[rows, a[votes]], block[rows, b[votes]]
+    return held
+
+
+def _blocks_of_voters(asked: Ints, size: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Votes (positions), the row of each vote's voter in the block, and the voters of the block."""
+    numbers, code = np.unique(asked, return_inverse=True)
+    order = np.argsort(code, kind="stable")
+    for start in range(0, len(numbers), size):
+        low, high = np.searchsorted(code[order], (start, start + size))
+        votes = order[low:high]
+        yield votes, code[votes] - start, numbers[start : start + size]
+
+
+def exponential(n: int) -> Floats:
+    """Exponential similarities z_i = 2·e^(−i/n) − 1, i = 1…n, falling; (n,).
+
+    >>> exponential(2).round(3)
+    array([ 0.213, -0.264])
+    """
+    return 2.0 * np.exp(-np.arange(1, n + 1) / n) - 1.0
+
+
+def power_law(n: int) -> Floats:
+    """Power-law similarities z_i = 2/(1 + √(i/n)) − 1, i = 1…n, falling to 0; (n,).
+
+    >>> power_law(4).round(3)
+    array([0.333, 0.172, 0.072, 0.   ])
+    """
+    return 2.0 / (1.0 + np.sqrt(np.arange(1, n + 1) / n)) - 1.0
+
+
+def checked_similarity(similarity: ArrayLike) -> Floats:
+    """z as an array in [−1, 1], or `InputError`. What oversteps 1 by float noise is cut."""
+    z = np.asarray(similarity, dtype=np.float64)
+    if z.ndim != 1:
+        raise InputError(f"Similarities must be one row of numbers, found an array of shape {z.shape}.")
+    wrong = ~(np.abs(z) <= 1.0 + 1e-9)  # NaN is wrong too
+    if wrong.any():
+        raise InputError(f"{int(wrong.sum())} similarities are not in [-1, 1], the first is {z[wrong][0]!r}.")
+    return np.clip(z, -1.0, 1.0)
+
+
+def _numbers(values: ArrayLike, n: int, name: str) -> Ints:
+    array = np.asarray(values, dtype=np.int64)
+    if array.ndim != 1 or ((array < 0) | (array >= n)).any():
+        raise InputError(f"{name} must be numbers from 0 to {n - 1}.")
+    return array
+
+
+def _check(notion: str, seed: int) -> None:
+    if notion not in ("relatedness", "similarity"):
+        raise InputError(f'The notion must be "relatedness" or "similarity", found {notion!r}.')
+    if seed < 0:
+        raise InputError(f"The seed must be a whole number from 0 on, found {seed}.")

@@ -1,0 +1,1 @@
+"""What the answers of a result file mean: matched with comparisons, classified, counted, reported."""

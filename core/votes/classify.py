@@ -1,0 +1,246 @@
+"""Votes, checked: what each answer of a result file means for the open ballot, before anything is stored.
+
+`classify` compares a file's answers with the ballot's comparisons (`matching`) and with what the store already has
+(`counting`), and puts each answer into one of `KINDS`. It decides nothing that can't be decided: an answer that fits no
+comparison, or two, is set apart with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ..errors import InputError, Issue
+from ..tables import ANSWERS, COMPARISONS, KNOWN
+from .counting import JUDGEMENT, NO_OTHERS, counts_from_one, judge
+from .matching import Match, first_of, match, text_key
+from .meanings import ASKED, SERVER_ASKED, is_code, waits_for
+from .policy import DEFAULT, Policy
+from .verdicts import Verdict
+
+KINDS = {
+    "new": "a vote to take",
+    "check": "an answer to a check question: taken, never counted in scores",
+    "unknown": "the voter doesn't know a word: taken and logged, no vote",
+    "changed": "already taken, but the file now says something else about it",
+    "rejected": "the assignment was rejected: taken, not counted",
+    "repeat": "the voter has another vote on the same comparison, which counts: taken, not counted",
+    "excluded": "the owner left the voter out: taken, not counted",
+    "known": "already taken, with the same answer",
+    "asked": "nobody has said yet what its choice or its status means: left out until then",
+    "no_answer": "the voter left the comparison unanswered",
+    "other_ballot": "not a comparison of this ballot",
+    "unreadable": "can't be read or can't be told apart",
+}
+_SIDES = {"left": "left", "first": "left", "right": "right", "second": "right"}
+_CHOICES = ("left", "right", "tie", "unknown")
+_SAME = ["voter", "question_id", "answer"]
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Objects = npt.NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The answers of a file, classified.
+
+    `rows` has the columns of `tables.ANSWERS` and, in the same order of rows,
+    `question_id` (Int64, <NA> where no comparison fits), `answer` (first, second, tie, unknown or ""), `kind` (one of
+    `KINDS`), `reason` (a sentence, "" where there is nothing to add), and `becomes`: the status the judgement gets
+    in the store once the file is accepted (counted, unknown, rejected, repeat), "" where the store stays as
+    it is. `status` and `submitted_at` are what store and file together say of the assignment.
+
+    `others` are judgements of the store that aren't in the file and change with it, as another vote of the same voter
+    comes or goes: assignment_id, voter, question_id, becomes (counted or repeat).
+    """
+
+    rows: pd.DataFrame
+    others: pd.DataFrame = field(default_factory=lambda: NO_OTHERS)
+
+    def counts(self) -> dict[str, int]:
+        """How many answers there are of each kind; every kind is named, also with 0."""
+        found = self.rows["kind"].value_counts()
+        return {kind: int(found.get(kind, 0)) for kind in KINDS}
+
+
+def classify(
+    answers: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    known: pd.DataFrame,
+    *,
+    ties_allowed: bool = True,
+    shows_texts: bool = True,
+    policy: Policy = DEFAULT,
+    excluded: Collection[str] = (),
+    server: str = "",
+) -> Preview:
+    """Say of each answer what it means for the open ballot.
+
+    An answer belongs to the comparison that `matching.match` finds. One assignment answers a comparison once, however
+    often it is uploaded. One voter votes on a comparison once: which of several assignments counts, and whether
+    rejected ones do, is the `policy`'s; votes that were rejected or withdrawn don't stand in the way of others. A
+    rejected assignment comes back only when a file says Approved, and an approved one stays so. So neither the order
+    of the rows nor that of the files decides which votes count.
+
+    Parameters: `answers` (`tables.ANSWERS`; an assignment whose id is "" gets one of its task and voter);
+    `comparisons` (`tables.COMPARISONS`) of the open ballot; `known` (`tables.KNOWN`), the judgements in the store for
+    this ballot; `ties_allowed` by the plan, else a tie is `unreadable`; `shows_texts` is False for a file that has the
+    comparisons' ids and not their texts; answers of `excluded` voters are of a kind of their own; `server` is what was
+    said of the server that the file is from (`meanings.SERVERS`).
+    Raises `InputError` where a table is of another kind, or names a task's place or an assignment's answer twice.
+    """
+    ANSWERS.check(answers)
+    _unique(COMPARISONS.check(comparisons), ["task_id", "n"], "comparisons")
+    _unique(KNOWN.check(known), JUDGEMENT, "known judgements")
+    if "decision" not in known.columns:
+        known = known.assign(decision="")
+    rows = answers.reset_index(drop=True).copy()
+    found = match(rows, comparisons, shows_texts=shows_texts)
+    question = np.append(comparisons["question_id"].to_numpy(), 0)[found.place]
+    rows["question_id"] = pd.Series(question, dtype="Int64").mask(found.place < 0)
+    choice = sides(rows["choice"])
+    rows["answer"] = pd.Series(_answers(choice, found, comparisons), dtype="str")
+    verdict = Verdict(found.kind, found.reason, np.full(len(rows), "", dtype=object))
+    _set_aside(verdict, rows, choice, ties_allowed)
+    name_assignments(rows, verdict.open, found.place, comparisons, known)
+    if not server:
+        _ask_for_server(verdict, rows, found.place, comparisons, known)
+    others = judge(rows, verdict, known, policy, excluded)
+    _mark_checks(verdict, found.place, comparisons)
+    for name in ("kind", "reason", "becomes"):
+        rows[name] = pd.Series(getattr(verdict, name), dtype="str")
+    return Preview(rows, others)
+
+
+def _unique(frame: pd.DataFrame, columns: list[str], name: str) -> None:
+    doubled = frame[frame.duplicated(columns)]
+    if len(doubled):
+        issues = [
+            Issue("is there twice", column=" and ".join(columns), found=" ".join(map(str, row)))
+            for row in doubled[columns].itertuples(index=False)
+        ]
+        raise InputError(f"This table of {name} contradicts itself.", issues)
+
+
+def sides(choice: pd.Series) -> Objects:
+    """The choices with left for first and right for second; others as they are."""
+    codes, different = pd.factorize(choice)
+    told = np.array([*(_SIDES.get(text, text) for text in different), ""], dtype=object)
+    return told[codes]
+
+
+def _answers(choice: Objects, found: Match, comparisons: pd.DataFrame) -> Objects:
+    """What was chosen in terms of the comparison: `first` stands on the right where the comparison is flipped."""
+    answer = np.full(len(choice), "", dtype=object)
+    there = found.place >= 0
+    flipped = found.is_turned.copy()
+    flipped[there] ^= comparisons["flipped"].to_numpy(dtype=bool)[found.place[there]]
+    is_left, is_right = choice == "left", choice == "right"
+    answer[there & (is_left & ~flipped | is_right & flipped)] = "first"
+    answer[there & (is_right & ~flipped | is_left & flipped)] = "second"
+    for same in ("tie", "unknown"):
+        answer[there & (choice == same)] = same
+    return answer
+
+
+def let_wait(verdict: Verdict, rows: pd.DataFrame, those: Bools, choice_codes: Sequence[str] = ()) -> None:
+    """Of `those` answers set the ones apart that wait for what somebody must say: of a status, of a mark, and of a
+    choice that is one of `choice_codes`."""
+    for status, role in ASKED.items():
+        at = np.flatnonzero(those & (rows["status"] == status).to_numpy())
+        _wait(verdict, at, role, rows["note"].iloc[at])
+    codes = those & (verdict.kind == "") & rows["choice"].isin(choice_codes).to_numpy()
+    at = np.flatnonzero(codes)
+    _wait(verdict, at, "choice", rows["choice"].iloc[at])
+
+
+def _wait(verdict: Verdict, at: Ints, role: str, values: pd.Series) -> None:
+    """Set answers apart that hold these values, of which many are the same."""
+    codes, different = values.factorize()
+    verdict.kind[at] = "asked"
+    verdict.reason[at] = np.array([*(waits_for(role, value) for value in different), ""], dtype=object)[codes]
+
+
+def _set_aside(verdict: Verdict, rows: pd.DataFrame, choice: Objects, ties_allowed: bool) -> None:
+    """Answers of a comparison of the ballot that say nothing, or nothing that can be understood."""
+    given, matched = rows["choice"], verdict.kind == ""
+    verdict.give(matched & (choice == ""), "no_answer", "")
+    let_wait(verdict, rows, verdict.kind == "", [text for text in given.unique() if is_code(text)])
+    unread = (verdict.kind == "") & ~pd.Series(choice).isin(_CHOICES).to_numpy()
+    text = "the choice is none of left, right, tie and unknown: "
+    verdict.give(unread, "unreadable", [text + repr(found) for found in given[unread]])
+    if not ties_allowed:
+        text = "a tie, which this plan doesn't allow: the answer came from another task page"
+        verdict.give((verdict.kind == "") & (choice == "tie"), "unreadable", text)
+
+
+def _ask_for_server(
+    verdict: Verdict, rows: pd.DataFrame, place: Ints, comparisons: pd.DataFrame, known: pd.DataFrame
+) -> None:
+    """Let answers wait whose assignment the store has of the same voter, but of another task or time: its id is a
+    number, so it may be that of another server."""
+    if known.empty:
+        return
+    at = verdict.open
+    at = at[counts_from_one(rows["assignment_id"].iloc[at])]
+    if not len(at):
+        return
+    first, _ = first_of(known, rows.iloc[at], ["assignment_id", "voter"], [])
+    at, first = at[first >= 0], first[first >= 0]
+    task = pd.factorize(comparisons["task_id"])[0]
+    question = pd.Index(comparisons["question_id"]).get_indexer(pd.Index(known["question_id"].iloc[first]))
+    is_other_task = (question >= 0) & (task[question] != task[place[at]])
+    here, there = (
+        column.to_numpy(dtype=object) for column in (rows["submitted_at"].iloc[at], known["submitted_at"].iloc[first])
+    )
+    is_other_time = (here != "") & (there != "") & (here != there)
+    verdict.give(at[is_other_task | is_other_time], "asked", SERVER_ASKED)
+
+
+def name_assignments(
+    rows: pd.DataFrame, open_at: Ints, place: Ints, comparisons: pd.DataFrame, known: pd.DataFrame
+) -> None:
+    """Give assignments without an id the one that the store or the file has of the same voter, answer and time, else
+    one made of their task, voter and time."""
+    has_id = (rows["assignment_id"] != "").to_numpy()[open_at]
+    at = open_at[~has_id]
+    if not len(at):
+        return
+    those = rows[[*_SAME, "submitted_at"]].iloc[at]
+    time = those["submitted_at"]
+    made = pd.Series(comparisons["task_id"].array.take(place[at]), those.index) + "/" + those["voter"]
+    if (time != "").any():
+        made = made + ("@" + time).where(time != "", "")
+    named = rows[[*_SAME, "submitted_at", "assignment_id"]].iloc[open_at[has_id]]
+    whole = pd.concat([known[known["status"] != "withdrawn"][named.columns], named], ignore_index=True)
+    if len(whole):
+        whole = whole.sort_values("assignment_id", kind="stable", ignore_index=True)
+        any_time, same_time = first_of(whole, those, _SAME, ["submitted_at"])
+        # Where one of the two times is unknown, it is the same answer; two times are two answers.
+        untimed = np.append(np.flatnonzero(whole["submitted_at"] == ""), -1)
+        at_no_time = untimed[first_of(whole.iloc[untimed[:-1]], those, _SAME, [])[0]]
+        ids = np.append(whole["assignment_id"].to_numpy(dtype=object), "")
+        found = made.to_numpy(dtype=object)
+        for places in (np.where((time == "").to_numpy(), any_time, -1), at_no_time, same_time):
+            found = np.where(places >= 0, ids[places], found)
+        made = pd.Series(found, those.index, dtype="str")
+    if len(at) == len(rows):
+        rows["assignment_id"] = made
+    else:
+        rows.loc[at, "assignment_id"] = made
+
+
+def _mark_checks(verdict: Verdict, place: Ints, comparisons: pd.DataFrame) -> None:
+    """New answers to check questions are `check`: they are kept like votes, and no score reads them."""
+    if "role" not in comparisons.columns:
+        return
+    is_check = np.append((comparisons["role"] != "main").to_numpy(), False)[place]
+    verdict.kind[is_check & (verdict.kind == "new")] = "check"
+
+
+__all__ = ["KINDS", "Preview", "classify", "let_wait", "name_assignments", "text_key"]

@@ -1,0 +1,1 @@
+"""What the voters' server may do; `api` is all that it imports."""

@@ -1,0 +1,1 @@
+"""The process of a job, and the catalogue of what it can do."""

@@ -1,0 +1,141 @@
+"""What a job's process does: its work, with progress and a sign of life every few seconds."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from ..base.file_names import shown_path
+from ..commands import executor
+from ..embeddings import import_embedding
+from ..encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
+from ..errors import RunoffError, StoreError
+from ..jobs.jobs import JOBS, Job, Reporter, clean_up, finish, read_job, remove_upload
+from ..store import Store, open_store
+from ..store import schema as t
+from ..store.command import command
+from ..store.engine import now
+from ..store.job_rows import mark_done
+from ..store.projects.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
+from ..store.tokens.areas import areas_of
+
+BEAT_SECONDS = 5.0
+
+
+@contextmanager
+def _heartbeat(store: Store, job_id: str) -> Iterator[None]:
+    """Say every few seconds that the process is alive, also while its work has nothing to report."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BEAT_SECONDS):
+            with store.write(JOBS) as conn:
+                conn.execute(sa.update(t.job).where(t.job.c.id == job_id).values(heartbeat_at=now()))
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def run(job_id: str) -> None:
+    """Carry out a job in this process: what `python -m core job ID` does."""
+    store = open_store()
+    job = read_job(store, job_id)
+    if job.state != "queued":
+        return
+    with store.write(JOBS) as conn:
+        conn.execute(
+            sa.update(t.job)
+            .where(t.job.c.id == job_id, t.job.c.state == "queued")
+            .values(state="running", pid=os.getpid(), started_at=now(), heartbeat_at=now())
+        )
+    try:
+        with _heartbeat(store, job_id):
+            if job.kind not in WORK:
+                raise StoreError(executor.OTHER_VERSION)
+            WORK[job.kind](store, job, Reporter(store, job_id))
+    except RunoffError as error:
+        finish(store, job_id, state="failed", error=str(error))
+        clean_up(store, job)
+    except MemoryError:
+        finish(store, job_id, state="failed", error="This machine has not enough free memory for it.")
+        clean_up(store, job)
+    except OSError as error:
+        finish(store, job_id, state="failed", error=f"{error.strerror or error} ({error.filename or 'no file named'}).")
+        clean_up(store, job)
+
+
+def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
+    source = Path(job.params["path"])
+    work = store.incoming / f"job-{job.id}"
+    shown = shown_path(job.params.get("shown", source))
+    info = import_embedding(
+        source,
+        work,
+        progress=lambda done, total: report(done, total, "bytes read"),
+        name=re.split(r"[/\\]", shown)[-1],
+        trusted=bool(job.params.get("trusted", False)),
+        encoding=job.params.get("encoding") or "utf-8",
+        vocabulary=job.params.get("vocabulary") or None,
+    )
+    embedding_id = adopt_import(store, work, info.identity)
+    name = job.params.get("name") or shown_path(source.stem)
+    result = {"embedding_id": embedding_id, "n_words": info.n_words, "dimensions": info.dimensions}
+    if job.project_id is None:
+        with store.write(JOBS) as conn:
+            record_import(conn, embedding_id, name=name, source=shown, info=info)
+            mark_done(conn, job.id, result)
+    else:
+        with command(store, job.project_id, "import embedding") as change:
+            change.detail = {"embedding": embedding_id, "name": name, "source": shown}
+            record_import(change.conn, embedding_id, name=name, source=shown, info=info)
+            result["name"] = link_embedding(change.conn, job.project_id, embedding_id, name)
+            mark_done(change.conn, job.id, result)
+    remove_upload(store, job.params)
+
+
+def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
+    """A sentence encoder's vectors of the project's tokens; what it made of earlier token lists goes."""
+    project_id = str(job.project_id)
+    found = look_at(job.params["path"])
+    with store.read() as conn:
+        tokens = [token for area in areas_of(conn, project_id) for token in area.tokens]
+    encoder, digest = open_encoder(found, trusted=bool(job.params.get("trusted", False))), digest_of(found)
+    work, source = store.incoming / f"job-{job.id}", str(found.folder)
+    info = encode_into(
+        work,
+        encoder,
+        tokens,
+        source=found.name,
+        digest=digest,
+        progress=lambda done, total: report(done, total, "tokens encoded"),
+    )
+    embedding_id = adopt_import(store, work, info.identity)
+    result: dict[str, Any] = {"n_words": info.n_words, "dimensions": info.dimensions, "embedding_id": embedding_id}
+    with command(store, project_id, "encode tokens") as change:
+        change.detail = {"embedding": embedding_id, "name": job.params["name"], "source": source}
+        record_import(change.conn, embedding_id, name=job.params["name"], source=source, info=info)
+        for before in embeddings_of(change.conn, project_id):
+            if before.id != embedding_id and encoder_of(before.info) == digest:
+                unlink_embedding(change.conn, project_id, before.id)
+        result["name"] = link_embedding(change.conn, project_id, embedding_id, job.params["name"])
+        mark_done(change.conn, job.id, result)
+
+
+WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
+    "import_embedding": _import_embedding,
+    "encode_tokens": _encode_tokens,
+    executor.KIND: lambda store, job, _: executor.carry_out(store, job),
+    **dict.fromkeys({figure.kind for figure in executor.FIGURES.values()}, executor.measure),
+}

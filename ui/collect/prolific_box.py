@@ -1,0 +1,123 @@
+"""Prolific: the voting page that its participants come to, and its list of submissions held against the votes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.base.plurals import many
+from core.commands.voters import WithdrawVoters
+from core.errors import RunoffError
+from core.store import Store
+from core.store.ballots.ballots import Ballot
+from core.store.projects.plans import PlanSettings
+from core.store.projects.projects import Project
+from core.store.votes.at_stake import of_sittings
+from core.store.votes.prolific import SubmissionCheck, assignments_from_page, check_submissions
+from core.store.votes.settlement import Reviewed, review_assignments
+from core.store.voting.voting import read_voting
+from core.views import at_stake
+from core.votes.settlement import Review, id_list
+from ui.collect.voting_box import voting_panel
+from ui.shared import frame, jobs
+
+_DOES = {
+    "approve": "To approve: paste these into Bulk approve.",
+    "reject": "To reject, or to ask to return: each with the reason in the table.",
+    "withdraw": "To take out: votes of people who took consent back, returned or timed out.",
+}
+
+_IDS = {"approve": "Ids to approve ({n})", "reject": "Ids to reject ({n})", "withdraw": "Ids to withdraw ({n})"}
+_COUNTED = {
+    "finished": "{n:,} finished",
+    "other code": "{n:,} other code",
+    "unfinished": "{n:,} unfinished",
+    "set aside": "{n:,} set aside",
+    "no votes": "{n:,} no votes",
+    "left": "{n:,} left",
+    "left with votes": "{n:,} left with votes",
+    "consent revoked": "{n:,} consent revoked",
+    "decided": "{n:,} decided",
+    "under way": "{n:,} under way",
+}
+
+
+def prolific_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
+    """The voting page, and the check of submissions once it was opened."""
+    voting = read_voting(store, ballot.id)
+    with st.expander("The voting page and its link", icon=":material/link:", expanded=voting is None):
+        voting_panel(store, project, ballot, plan)
+    if voting is None:
+        return
+    file = st.file_uploader(
+        "Prolific's list of submissions (prolific_export_….csv)",
+        type=["csv"],
+        key=f"prolific-{ballot.id}",
+        help="It is only looked at: nothing of it is stored.",
+    )
+    if file is None:
+        return
+    try:
+        found = check_submissions(store, project.id, ballot, file.getvalue(), file.name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    _show(project, ballot, found)
+
+
+def _show(project: Project, ballot: Ballot, found: SubmissionCheck) -> None:
+    for issue in found.issues[:3]:
+        st.warning(frame.plain(str(issue)))
+    st.markdown(", ".join(_COUNTED[case].format(n=n) for case, n in found.counts.items()).capitalize() + ".")
+    shown = found.rows.drop(columns="sitting")
+    st.dataframe(shown, hide_index=True, lazy=True, alt="Submissions and what follows")
+    if found.not_listed:
+        voters = many(len(found.not_listed), "voter")
+        st.caption(f"Voted here from Prolific without being in this list: {voters}.")
+    for proposal, sentence in _DOES.items():
+        ids = found.ids(proposal)
+        if not ids:
+            continue
+        st.markdown(f"**{sentence}**")
+        st.code("\n".join(ids), language=None, height=120 if len(ids) > 4 else "content")
+        with st.container(horizontal=True):
+            st.download_button(
+                _IDS[proposal].format(n=len(ids)), id_list(ids), f"{ballot.code}-{proposal}.txt", on_click="ignore"
+            )
+            _follow(project, proposal, found.rows[found.rows["proposal"] == proposal])
+
+
+def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
+    """The button that does in Runoff what is proposed for Prolific."""
+    here = rows.dropna(subset="sitting")
+    if here.empty:
+        return
+    options = {"key": f"prolific-{proposal}", "type": "secondary"}
+    if proposal == "withdraw":
+        sittings = here["sitting"].astype(int).tolist()
+        stake = of_sittings(frame.store(), project.id, sittings)
+        st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake)))
+        command = WithdrawVoters(project.id, frame.expected(), tuple(sittings))
+        jobs.offer(f"Take the votes of {many(len(here), 'voter')} out", command, **options)
+        return
+    whys = dict(zip(here["sitting"].astype(int), here["why"], strict=True))
+    words = {"approve": "Note them as approved", "reject": "Leave their votes out"}
+    frame.command_button(
+        words[proposal],
+        partial(_review, proposal, whys),
+        project.id,
+        done=lambda done: f"{many(done.decided, 'assignment')} decided; {many(done.out, 'vote')} left out.",
+        help="Decisions stand under “Settle up” below, and can be taken back there.",
+        **options,
+    )
+
+
+def _review(proposal: str, whys: dict[int, str], store: Store, project_id: str, **options: int) -> Reviewed:
+    decisions = {
+        assignment: Review(proposal, why if proposal == "reject" else "")
+        for sitting, why in whys.items()
+        for assignment in assignments_from_page(store, [sitting])
+    }
+    return review_assignments(store, project_id, decisions, **options)

@@ -1,0 +1,250 @@
+"""Votes back: upload result files, look at what they hold, take them; and the uploads so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.base.plurals import many, plural
+from core.commands.effects import top_sentence, voters_said, votes_said
+from core.commands.figures.base import Found
+from core.commands.figures.files import FileRead, ReadFile
+from core.commands.votes import SetPolicy, TakeUploads, WithdrawUpload, bring_file
+from core.errors import RunoffError
+from core.platforms import LABELS, Mapping
+from core.store import Store
+from core.store.ballots.ballots import Ballot
+from core.store.projects.projects import Project
+from core.store.projects.rankings import PILOT
+from core.store.votes.policies import read_policy
+from core.store.votes.uploads import Upload
+from core.views import at_stake
+from core.views.words import moment
+from core.votes.policy import REJECTED, REPEATS
+from ui.shared import cache, choosers, frame, jobs
+from ui.shared.mapping_box import mapping_box
+from ui.shared.questions_box import questions_box, remarks, said_of
+from ui.shared.recoded_files import in_chosen_encoding
+from ui.shared.row_classes_box import classes_box
+
+_BROUGHT = "_brought"  # in the session: files as they were laid down, by their ids
+
+
+@dataclass(frozen=True)
+class _Asks:
+    """What the box says: its label and help, the types of files it takes, its button, and what files hold."""
+
+    label: str
+    types: tuple[str, ...]
+    help: str
+    take: str
+    noun: str
+
+
+VOTES = _Asks(
+    "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
+    ("csv", "tsv", "txt", "json", "jsonl", "xlsx"),
+    "Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
+    "Take these votes",
+    "vote",
+)
+ANSWERS = _Asks(
+    "Result files of Turkle or in Mechanical Turk's format, or the table filled in",
+    ("csv", "tsv", "txt", "json", "xlsx"),
+    "Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled. A round "
+    "of ratings also takes a rating set with a column for each person, or with voter and rating: items are "
+    "found by their texts.",
+    "Take these answers",
+    "answer",
+)
+
+
+def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence[Any] = ()) -> None:
+    """The upload box of an open ballot or round, the preview of each file, and the button that takes the votes.
+
+    `more` are files that came in another way: they have file_id, name and getvalue like uploaded ones.
+    """
+    turn = st.session_state.setdefault("_upload_turn", 0)
+    asks = ANSWERS if ballot.is_round else VOTES
+    key = f"answers-{ballot.id}-{turn}" if ballot.is_round else f"results-{project.id}-{turn}"
+    files = st.file_uploader(asks.label, type=asks.types, accept_multiple_files=True, key=key, help=asks.help)
+    if not ballot.is_round:
+        _policy_box(store, project)
+        files = in_chosen_encoding([*files, *more], key)
+    previews = [_look_at(store, project, ballot, file) for file in files]
+    ready = [(file, found) for file, found in zip(files, previews, strict=True) if found is not None]
+    for file, found in ready:
+        _show(store, project, ballot, file, found)
+    useful = [(file, found) for file, found in ready if found.result.takes_something]
+    if not useful:
+        if ready and not any(found.result.questions for _, found in ready):
+            st.info("There is nothing new in these files.", icon=":material/info:")
+        return
+    label = asks.take if ballot.is_round else plural(len(useful), asks.take, "Take the votes of {n} files")
+    if st.button(label, type="primary", icon=":material/check:"):
+        _take(project, ballot, useful)
+
+
+def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Found[FileRead] | None:
+    """What a file holds; None where it can't be read, which is told, or isn't yet."""
+    known = st.session_state.setdefault(_BROUGHT, {})
+    try:
+        if file.file_id not in known:
+            known[file.file_id] = bring_file(store, file.getvalue(), file.name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+    wanted = ReadFile.of(project.id, project.revision, ballot, known[file.file_id], said_of(file))
+    box = st.container()
+    found = jobs.figure(
+        wanted, project, "Read it again", key=f"read-{file.file_id}", by_itself=partial(_bring_again, store, file),
+        icon=":material/refresh:", help=None,
+    )  # fmt: skip
+    if found is None or found.result.problem:
+        box.markdown(f"**{frame.plain(file.name)}**")
+    if found is None or not found.result.problem:
+        return found
+    if found.result.is_unnamed:
+        st.info("Runoff doesn't know these columns: say which column is which.", icon=":material/view_column:")
+    else:
+        frame.show_error(found.result.error)
+    if not ballot.is_round:
+        mapping_box(store, project, file, needed=True)
+    return None
+
+
+def _bring_again(store: Store, file: Any) -> None:
+    """Have a file there for the job that reads it: it goes after a day."""
+    bring_file(store, file.getvalue(), file.name)
+
+
+def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: Found[FileRead]) -> None:
+    preview = found.result
+    where = f" ({LABELS.get(preview.platform, preview.platform)}), for {ballot.called}"
+    noun = ANSWERS.noun if ballot.is_round else VOTES.noun
+    with st.container(border=True):
+        st.markdown(
+            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')}{'' if ballot.is_round else where}. "
+            f"**{many(preview.counts.get('new', 0), f'new {noun}')}.**"
+        )
+        if preview.accepted_before:
+            st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
+        questions_box(file, preview.questions)
+        issues = remarks(preview)
+        for issue in issues[:3]:
+            st.warning(frame.plain(str(issue)))
+        if len(issues) > 3:
+            n_left_out = preview.n_issues - len(preview.issues)
+            with st.expander(f"All {len(issues) + n_left_out:,} remarks on the file"):
+                if n_left_out:
+                    st.caption(f"The first {len(issues):,} of them.")
+                told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
+                st.dataframe(told, hide_index=True, alt="Remarks on the file")
+        classes_box(found, str(file.file_id))
+        if preview.mapping is not None and Mapping.of(preview.mapping).named():
+            mapping_box(store, project, file, needed=False)
+
+
+def _take(project: Project, ballot: Ballot, files: list[tuple[Any, Found[FileRead]]]) -> None:
+    """Take the votes of files, each with how its columns are read; the upload box is empty then."""
+    brought = st.session_state[_BROUGHT]
+    try:
+        for file, _ in files:
+            _bring_again(frame.store(), file)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    told = tuple((brought[file.file_id], found.result.mapping) for file, found in files)
+    noun = ANSWERS.noun if ballot.is_round else VOTES.noun
+    jobs.send(TakeUploads(project.id, frame.expected(), ballot.area_id, ballot.code, told, noun), _empty)
+
+
+def _empty() -> None:
+    st.session_state["_upload_turn"] += 1
+    st.session_state.pop(_BROUGHT, None)
+
+
+def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
+    """The accepted uploads, each with a button that takes it back while its ballot is open."""
+    if not uploads:
+        st.caption("No file was uploaded yet.")
+        return
+    rows = [
+        {
+            "ballot": "pilot" if upload.ballot == PILOT else str(upload.ballot),
+            "file": upload.filename,
+            "format": LABELS.get(upload.platform, upload.platform),
+            "rows": upload.n_rows,
+            "new votes": upload.counts.get("new", 0),
+            "voters": "" if upload.effect is None else voters_said(upload.effect),
+            "what it changed": "" if upload.effect is None else top_sentence(upload.effect),
+            "taken (UTC)": moment(upload.accepted_at),
+            "state": _state_of(upload),
+        }
+        for upload in uploads
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Accepted uploads")
+    there = [upload for upload in uploads if upload.ballot == open_number and not upload.withdrawn_at]
+    if not there:
+        return
+    with st.container(border=True):
+        by_id = {upload.id: upload for upload in there}
+        names = {upload.id: f"{upload.filename}, {moment(upload.accepted_at)} UTC" for upload in there}
+        id_ = choosers.selectbox(
+            "Withdraw an upload",
+            names,
+            key=f"withdrawn-{project.id}",
+            apart=lambda id_: by_id[id_].accepted_at[11:19],
+            help="Its votes stay in the store, marked, and count no more. The same file can be taken again.",
+        )
+        stake = cache.load_at_stake(store, project, id_)
+        st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake)))
+        if st.button("Withdraw it", key="withdraw"):
+            jobs.send(WithdrawUpload(project.id, frame.expected(), id_, by_id[id_].filename))
+
+
+def _state_of(upload: Upload) -> str:
+    """Whether an upload counts, and what its withdrawal changed."""
+    if not upload.withdrawn_at:
+        return "counted"
+    time = moment(upload.withdrawn_at)
+    if not upload.withdrawal:
+        return f"withdrawn on {time}"
+    told = f"withdrawn on {time}: {votes_said(upload.withdrawal)}."
+    return f"{told} {top_sentence(upload.withdrawal)}".rstrip()
+
+
+def _policy_box(store: Store, project: Project) -> None:
+    """The policy of the project, and the form that changes it."""
+    now = read_policy(store, project.id)
+    st.caption(
+        f"Answers of rejected assignments are {REJECTED[now.rejected]}; of a voter's several votes on one "
+        f"comparison {REPEATS[now.repeats]}."
+    )
+    with st.expander("Change what counts"), st.form(f"policy-{project.id}"):
+        rejected = choosers.radio(
+            "Answers of rejected assignments are",
+            {name: _choice(words, name == "leave out") for name, words in REJECTED.items()},
+            now.rejected,
+            key=f"rejected-{project.id}-{now.rejected}",
+            help="The owner rejected them on the platform, or in the file's column Reject.",
+        )
+        repeats = choosers.radio(
+            "Of a voter's several votes on one comparison",
+            {name: _choice(words, name == "earliest") for name, words in REPEATS.items()},
+            now.repeats,
+            key=f"repeats-{project.id}-{now.repeats}",
+            help="By the time they were submitted, in whatever order the files come. No vote is lost by any choice.",
+        )
+        st.caption("Open ballots are counted anew at once. Closed ones keep their count until they are reopened.")
+        if st.form_submit_button("Save"):
+            jobs.send(SetPolicy(project.id, frame.expected(), rejected, repeats))
+
+
+def _choice(label: str, is_default: bool) -> str:
+    return f"{label} (default)" if is_default else label

@@ -1,0 +1,101 @@
+"""The checks of the voting page, and its voters: who they are to the store, and how one is taken out again."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.base.plurals import many
+from core.store import Store
+from core.store.ballots.ballots import Ballot
+from core.store.projects.projects import Project
+from core.store.tokens.areas import read_items
+from core.store.votes.at_stake import of_sittings
+from core.store.votes.gold import add_gold, propose_gold, remove_gold
+from core.store.voting.voting import withdraw_voter
+from core.views import at_stake
+from core.views.collect.voting import VotingView
+from ui.shared import choosers, frame
+
+
+def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
+    """The ballot's comparisons with a known answer, and proposals to tick."""
+    box = st.expander(f"Known answers ({len(view.gold)})", key=f"checks-box-{ballot.id}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        if len(view.gold):
+            st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
+            _remove(project, ballot, view)
+        st.caption("Tick pairs of items whose order is beyond doubt; the one on the left is the right answer.")
+        names = read_items(store, project.id).set_index("item")
+        shown = names["token_a"] + " – " + names["token_b"]
+        pairs = propose_gold(store, project.id, area_id=ballot.area_id, seed=ballot.seed)
+        rows = [{"use": False, "right answer": shown[more], "other pair": shown[less]} for more, less in pairs]
+        ticked = st.data_editor(
+            rows,
+            hide_index=True,
+            disabled=["right answer", "other pair"],
+            key=f"gold-{ballot.id}-{len(view.gold)}",
+        )
+        chosen = [pair for pair, row in zip(pairs, ticked, strict=True) if row["use"]]
+        frame.command_button(
+            f"Add {many(len(chosen), 'check')}",
+            partial(_add, chosen, ballot),
+            project.id,
+            done="The checks are added.",
+            disabled=not chosen,
+        )
+
+
+def _add(pairs: list[tuple[int, int]], ballot: Ballot, store: Store, project_id: str, **options: int) -> int:
+    return add_gold(store, project_id, pairs, area_id=ballot.area_id, code=ballot.code, **options)
+
+
+def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:
+    names = dict(zip(view.gold["id"].tolist(), view.gold["right answer"].tolist(), strict=True))
+    others = dict(zip(view.gold["id"].tolist(), view.gold["other pair"].tolist(), strict=True))
+    chosen = choosers.selectbox(
+        "Take a check away", names, None, key=f"check-gone-{ballot.id}", apart=others.__getitem__,
+        placeholder="none",
+    )  # fmt: skip
+    if chosen is not None:
+        action = partial(remove_gold, question_id=chosen, area_id=ballot.area_id, code=ballot.code)
+        frame.command_button("Take it away", action, project.id, done="The check is gone.")
+
+
+def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> None:
+    """The voters of the page, what they told as totals, and the way out for one who takes consent back.
+
+    noun : what they gave, "answer" in rounds of other schemes.
+    """
+    if not len(view.voters):
+        return
+    with st.expander("Voters of the page"):  # a number that changes would close it with each voter who comes
+        st.dataframe(view.voters, hide_index=True, column_config={"id": None}, alt="Voters of the page")
+        if len(view.told):
+            st.dataframe(
+                view.told,
+                hide_index=True,
+                alt="What voters told of themselves, as totals",
+            )
+        names = dict(zip(view.voters["id"].tolist(), view.voters["voter"].tolist(), strict=True))
+        platforms = dict(zip(view.voters["id"].tolist(), view.voters["platform"].tolist(), strict=True))
+        chosen = choosers.selectbox(
+            "Somebody takes consent back",
+            names,
+            None,
+            key=f"consent-{project.id}-{view.voting.id if view.voting else None}",
+            apart=platforms.__getitem__,
+            placeholder="Choose an option",
+        )
+        if chosen is not None:
+            stake = of_sittings(frame.store(), project.id, [chosen])
+            st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake, noun=noun, whom=names[chosen])))
+            frame.command_button(
+                "Take this voter's votes out",
+                partial(withdraw_voter, sitting_id=chosen),
+                project.id,
+                done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",
+            )

@@ -1,0 +1,92 @@
+"""A sentence encoder from a folder on this machine: looked at, and its vectors of the project's tokens asked for."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.base.plurals import many, plural
+from core.encoders import ENCODED, FoundEncoder, look_at
+from core.errors import RunoffError
+from core.jobs import jobs
+from core.store import Store
+from core.store.projects.library import read_embeddings
+from core.store.projects.projects import Project
+from ui.shared import cache, frame
+from ui.shared.files import typed_path
+
+KIND = "encode_tokens"
+
+
+def show(store: Store, project: Project, place: str) -> None:
+    """A path, what is there, and the button that encodes the tokens; `place` keeps two boxes apart."""
+    n_tokens = cache.load_tokens(store, project).n_tokens
+    if not n_tokens:
+        st.caption("An encoder reads the project's tokens: add token lists first.")
+        return
+    _lacking(store, project)
+    key = f"{place}-{project.id}"
+    text = st.text_input(
+        "Folder of the encoder",
+        key=f"encoder-{key}",
+        help=(
+            "A folder as the package sentence-transformers writes it, with config.json in it. A model of BERT's kind "
+            "(MiniLM, BGE, E5, GTE) is computed here and needs nothing else."
+        ),
+    )
+    path = typed_path(text) if text.strip() else None
+    if path is None:
+        st.caption(
+            f"An encoder makes a vector of any text: here of each of the {many(n_tokens, 'token')}, read as one "
+            "short text. It lacks none. Nothing is fetched from the internet."
+        )
+        return
+    try:
+        found = look_at(path)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.markdown(f"Recognised: **{frame.plain(found.sentence())}**")
+    trusted = True
+    if found.needs_trust:
+        st.warning(frame.plain(found.needs_trust))
+        trusted = st.checkbox("I know where this model comes from, and I trust it", key=f"trust-{key}-{path}")
+    name = st.text_input("Name in this project", found.name, max_chars=100, key=f"encoder-name-{key}-{path}")
+    label = f"Encode {many(n_tokens, 'token')}"
+    if st.button(label, type="primary", key=f"encode-{key}", disabled=not trusted):
+        if not name.strip():
+            st.error("The encoder has no name. Type one.")
+            return
+        _start(store, project, found, name.strip(), trusted)
+
+
+def _lacking(store: Store, project: Project) -> None:
+    """Encoders whose vectors are of an earlier token list."""
+    covered = {found.embedding_id: found for found in cache.load_tokens(store, project).coverage}
+    for embedding in read_embeddings(store, project.id):
+        if embedding.format != ENCODED or embedding.id not in covered:
+            continue
+        unusable = embedding.info["n_zero"] + embedding.info["n_not_finite"]
+        if later := covered[embedding.id].missing["token"].nunique() - unusable:
+            st.warning(
+                frame.plain(
+                    plural(
+                        later,
+                        "{name} hasn't read {n} token that came later. Encode them all again from {source}.",
+                        "{name} hasn't read {n} tokens that came later. Encode them all again from {source}.",
+                        name=embedding.name,
+                        source=embedding.source,
+                    )
+                ),
+                icon=":material/update:",
+            )
+
+
+def _start(store: Store, project: Project, found: FoundEncoder, name: str, trusted: bool) -> None:
+    params = {"path": str(found.folder.resolve()), "name": name, "trusted": trusted}
+    try:
+        job_id = jobs.start(store, KIND, params, project_id=project.id, once=True)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.session_state.setdefault("_watched", []).append(job_id)
+    st.rerun()

@@ -1,0 +1,232 @@
+"""Bringing an embedding in: choose a file, see what it is, start the import, watch it."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.base.durable import private
+from core.base.file_names import shown_name, shown_path
+from core.base.plurals import plural
+from core.embeddings import EncodingError, Recognised, sniff
+from core.errors import InputError, RunoffError
+from core.jobs import jobs, sweep
+from core.store import Store
+from core.store.projects.projects import Project
+from ui.embeddings import encoder_box
+from ui.shared import encoding_box, frame
+from ui.shared.files import choose_file, key_of, typed_path
+
+KINDS = ("import_embedding", encoder_box.KIND)
+PATH, UPLOAD = "path", "upload"  # the tabs, each with a file of its own
+
+
+def import_box(store: Store, project: Project) -> None:
+    """Path or upload; what was recognised is shown before the import starts."""
+    path_tab, upload_tab, encoder_tab = st.tabs(["From a path on this machine", "By upload", "A sentence encoder"])
+    with path_tab:
+        path = choose_file(store, f"{project.id}-{_turn(PATH)}")
+        if path is not None:
+            params = {"path": str(path), "shown": shown_path(path)}
+            _offer(store, project, path, shown_name(path), params, PATH)
+    with upload_tab:
+        _upload(store, project)
+    with encoder_tab:
+        encoder_box.show(store, project, "import")
+    st.caption(
+        "Read: word2vec and GloVe text, word2vec binary, fastText .vec and .bin, gensim's own files, NumPy arrays "
+        "and lists of words, tables of similarities; packed or not. The content decides, not the file's name."
+    )
+
+
+def _upload(store: Store, project: Project) -> None:
+    """A file from the visitor's machine; one that was chosen stays so while other pages are looked at."""
+    chosen = _chosen(project)
+    file = st.file_uploader(
+        "Embedding file",
+        key=f"embedding-{project.id}-{_turn(UPLOAD)}",
+        on_change=_forget,
+        args=(chosen,),
+        help="Up to 1,000 MB; larger files, and files that could run a program, by path only.",
+    )
+    if file is not None:
+        kept = _keep(store, file)
+        if kept is not None:
+            st.session_state[chosen] = (kept, file.name)
+    found: tuple[Path, str] | None = st.session_state.get(chosen)
+    if found is None or not found[0].exists():
+        return
+    path, name = found
+    if file is None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info(f"{frame.plain(name)} was chosen before, and isn't imported yet.", icon=":material/upload_file:")
+            st.button("Discard", key=f"discard-{chosen}", on_click=_forget, args=(chosen,), icon=":material/undo:")
+    _offer(store, project, path, name, {"path": str(path), "shown": name, "uploaded": True}, UPLOAD)
+
+
+def _chosen(project: Project) -> str:
+    return f"_chosen-upload-{project.id}"
+
+
+def _forget(chosen: str) -> None:
+    st.session_state.pop(chosen, None)
+
+
+def _turn(place: str) -> int:
+    """A number for the keys of one tab, so that it is emptied once its file is imported, and no other tab is."""
+    return int(st.session_state.setdefault(f"_import_turn_{place}", 0))
+
+
+def _keep(store: Store, file: Any) -> Path | None:
+    """The uploaded file on disk, under a name of ours; written once a file. None where there is no room for it."""
+    kept = st.session_state.setdefault("_kept_uploads", {})
+    if file.file_id not in kept or not kept[file.file_id].exists():
+        path = store.incoming / f"upload-{secrets.token_hex(8)}"
+        file.seek(0)
+        try:
+            with open(path, "wb", opener=private) as handle:
+                shutil.copyfileobj(file, handle, 1 << 22)
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            told = f"The file can't be kept in the workspace ({error.strerror}). Make room, or import it by its path."
+            st.error(frame.plain(told))
+            return None
+        kept[file.file_id] = path
+    return kept[file.file_id]
+
+
+def _offer(store: Store, project: Project, path: Path, shown: str, params: dict, place: str) -> None:
+    """What the file is, what must still be said about it, and the button that imports it."""
+    key = f"{project.id}-{key_of(path)}"
+    try:
+        found, options = _recognise(path, shown, key)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.markdown(f"Recognised: **{frame.plain(found.sentence())}**")
+    for note in found.notes:
+        st.caption(frame.plain(note))
+    if found.needs_trust:
+        if params.get("uploaded"):
+            only = "It is imported by its path only, from a place you know."
+            st.error(frame.plain(f"{found.needs_trust} {only}"))
+            return
+        st.warning(frame.plain(found.needs_trust))
+        options["trusted"] = st.checkbox("I know where this file comes from, and I trust it", key=f"trust-{key}")
+    name = st.text_input("Name in this project", Path(shown).stem, max_chars=100, key=f"name-{key}")
+    ready = not found.needs_vocabulary and (not found.needs_trust or options.get("trusted"))
+    if st.button("Import", type="primary", key=f"import-{key}", disabled=not ready):
+        if not name.strip():
+            st.error("The embedding has no name. Type one.")
+            return
+        _start(store, project, {**params, **options, "name": name.strip()}, place)
+
+
+def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
+    """What the file is under the options chosen so far; the widgets for the options that it needs."""
+    name = Path(shown).name
+    options: dict[str, Any] = {}
+    try:
+        begun = sniff(path, name=name)
+    except EncodingError as error:
+        frame.show_error(error)
+        found, suggested = None, error.suggested
+    else:
+        found, suggested = begun, begun.needs_encoding
+    options["encoding"] = encoding_box.of_words(key, suggested or "")
+    if options["encoding"] != "utf-8":
+        found = sniff(path, name=name, encoding=options["encoding"])
+    if found is not None and found.needs_vocabulary:
+        st.warning(frame.plain(found.needs_vocabulary))
+        words = st.text_input("File with the words, one a line", key=f"vocabulary-{key}")
+        listed = typed_path(words) if words.strip() else None
+        if listed is not None and not listed.is_file():
+            st.error(frame.plain(f"There is no file {listed}."))
+        elif listed is not None:
+            options["vocabulary"] = str(listed)
+            found = sniff(path, name=name, encoding=options["encoding"], vocabulary=listed)
+    if found is None:
+        raise InputError(f"{name} can't be read. Choose another encoding.")
+    return found, options
+
+
+def _start(store: Store, project: Project, params: dict, place: str) -> None:
+    try:
+        job_id = jobs.start(store, "import_embedding", params, project_id=project.id)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.session_state.setdefault("_watched", []).append(job_id)
+    st.session_state[f"_import_turn_{place}"] = _turn(place) + 1
+    if place == UPLOAD:
+        _forget(_chosen(project))
+    st.rerun()
+
+
+def watch(store: Store, project: Project) -> None:
+    """The project's imports under way, and how the ones started here ended."""
+    watched = st.session_state.setdefault("_watched", [])
+    recent = jobs.project_jobs(store, project.id, *KINDS)
+    shown = [job for job in recent if not job.ended or job.id in watched]
+    if any(not job.ended for job in shown):
+        _watch_running(project)
+        return
+    for job in shown:
+        if job.state == "done":
+            result = job.result or {}
+            n, name = result["n_words"], result["name"]
+            if job.kind == "import_embedding":
+                frame.flash(plural(n, "{name} is imported: {n} word.", "{name} is imported: {n} words.", name=name))
+                continue
+            frame.flash(
+                plural(n, "{name} is added: {n} encoded token.", "{name} is added: {n} encoded tokens.", name=name)
+            )
+        elif job.state == "failed":
+            text = f"{job.params['name']} wasn't imported. {job.error}"
+            frame.flash(text, kind="warning")
+        else:
+            text = f"The import of {job.params['name']} is cancelled; nothing of it is left."
+            frame.flash(text, kind="warning")
+    if shown:
+        st.session_state["_watched"] = []
+        frame.changed_here()
+        st.rerun()
+
+
+@st.fragment(run_every=1)
+def _watch_running(project: Project) -> None:
+    store = frame.workspace()
+    sweep.sweep(store)
+    running = [job for job in jobs.project_jobs(store, project.id, *KINDS) if not job.ended]
+    if not running:
+        frame.changed_here()
+        st.rerun()
+    for job in running:
+        if job.id not in st.session_state["_watched"]:
+            st.session_state["_watched"].append(job.id)
+        with st.container(border=True):
+            name = frame.plain(job.params["name"])
+            if job.kind == "import_embedding":
+                st.markdown(f"Importing **{name}**")
+            else:
+                st.markdown(f"Encoding the tokens with **{name}**")
+            st.progress(job.share, text=_pace(job))
+            if st.button("Cancel", key=f"cancel-{job.id}"):
+                jobs.cancel(store, job.id)
+                st.rerun()
+
+
+def _pace(job: jobs.Job) -> str:
+    if job.started_at is None or not job.total:
+        return "Starting…"
+    if job.kind != "import_embedding":
+        return f"{job.done:,.0f} of {job.total:,.0f} tokens"
+    rate = job.done / max(jobs.age(job.started_at), 0.1) / 1e6
+    left = job.seconds_left()
+    done, total = job.done / 1e6, job.total / 1e6
+    pace = f"{done:,.0f} of {total:,.0f} MB, {rate:,.0f} MB/s"
+    return pace if left is None else f"{pace}, {left:,.0f} s left"

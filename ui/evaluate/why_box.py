@@ -1,0 +1,151 @@
+"""Why an embedding disagrees with people: ranks, worst disagreements, hubs, distances, a map of its tokens."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core.base.file_names import file_stem, slug
+from core.base.percent import percent
+from core.base.plurals import many, plural
+from core.charts import charts
+from core.charts import evaluation as evaluation_charts
+from core.store import Store
+from core.store.projects.projects import Project
+from core.tokens.items import pair_label
+from core.views.evaluate import why as evaluate_why
+from core.views.evaluate.evaluate import EvaluateView
+from core.views.evaluate.why import WhyView
+from ui.evaluate import jobs
+from ui.shared import cache, chart_files, choosers, frame
+from ui.shared.shares import in_percent, share_column
+
+
+def show(view: EvaluateView, project: Project) -> None:
+    """All of it, of one chosen embedding."""
+    st.subheader("Where people and embedding disagree")
+    names = [evaluation.model for evaluation in view.evaluations]
+    place = 0
+    if len(names) > 1:
+        by_name = {name: name for name in names}  # of a project no two embeddings have one
+        place = names.index(choosers.selectbox("Embedding", by_name, key=f"model-{project.id}"))
+    why = cache.of_evaluation(_why, frame.store(), project, view, place)
+    stem = f"{file_stem(view.dataset.attrs)}-{slug(names[place])}"
+    left, right = st.columns(2, gap="large")
+    with left:
+        pairs = why.evaluation.pairs
+        chart_files.show(
+            evaluation_charts.rank_scatter(pairs, why.worst),
+            pairs,
+            name=f"{stem}-ranks",
+            alt="Ranks by people and by the embedding",
+        )
+    with right:
+        _worst(why)
+    _hubs(why, view)
+    left, right = st.columns(2, gap="large")
+    with left:
+        _contrast(view, place, stem, project)
+    with right:
+        _map(view, place, stem, project)
+    _spellings(why)
+
+
+def _why(_store: Store, _project_id: str, view: EvaluateView, place: int) -> WhyView:
+    return evaluate_why.load(view, place)
+
+
+def _contrast_of(_store: Store, _project_id: str, view: EvaluateView, place: int) -> pd.DataFrame:
+    return evaluate_why.contrast(view, place)
+
+
+def _worst(why: WhyView) -> None:
+    shown = why.worst.assign(pair=pair_label(why.worst), share=why.worst["disagreement"])
+    columns = ["pair", "rank", "model_rank", "share", "cosine"] + ["hubs"] * bool((shown["hubs"] != "").any())
+    table = in_percent(shown[columns], "share", digits=1).rename(
+        columns={"rank": "by people", "model_rank": "by embedding"}
+    )
+    config = {
+        "cosine": st.column_config.NumberColumn(format="%.3f"),
+        "pair": st.column_config.Column(width="medium"),
+        "share": share_column(digits=1, help="Of all that keeps ρ_w under 1: Σ w·gap² over the items."),
+        "hubs": st.column_config.Column(help="Tokens that the embedding puts into too many of its top items."),
+    }
+    alt = "The worst disagreements"
+    st.dataframe(table, hide_index=True, column_config=config, height=420, alt=alt)
+    st.caption("The items that cost the most, top ranks weighing more.")
+
+
+def _hubs(why: WhyView, view: EvaluateView) -> None:
+    st.markdown("##### Hubs")
+    found = why.crowded[why.crowded["is_hub"]]
+    about = (
+        f"Asked of the {many(why.top, 'highest item')} by the embedding, a tenth of all it covers: how many of "
+        "them is each token in?"
+    )
+    if why.skewness is not None:
+        skew = f"The skewness of their numbers is {why.skewness:.2f}; 0 has no hubs."
+        about = f"{about} {skew}"
+    if not len(found):
+        st.caption(f"{about} No token is in twice as many as by people.")
+        return
+    st.caption(f"{about} These are in at least twice as many as by people:")
+    three = st.column_config.NumberColumn(format="%.1f")
+    named = found.head(10).drop(columns="is_hub").rename(columns={"by_model": "by embedding", "by_people": "by people"})
+    config = dict.fromkeys(("by embedding", "by people", "more"), three)
+    st.dataframe(named, hide_index=True, column_config=config, alt="Hubs of the embedding")
+
+
+def _contrast(view: EvaluateView, place: int, stem: str, project: Project) -> None:
+    st.markdown("##### Items of each area against random pairs")
+    curves = cache.of_evaluation(_contrast_of, frame.store(), project, view, place)
+    if curves.empty:
+        st.caption("The embedding has none of the items.")
+        return
+    value = "|cos|" if view.notion == "relatedness" else "cos"
+    if curves["pairs"].nunique() > 5:  # more lines can't be told from each other
+        kept = [*list(dict.fromkeys(curves["pairs"]))[:4], "random pairs"]
+        st.caption("The first four areas.")
+        curves = curves[curves["pairs"].isin(kept)]
+    alt = "Values by area and of random pairs"
+    chart_files.show(charts.similarity_curves(curves, value), curves, name=f"{stem}-areas", alt=alt)
+    st.caption("Figure 3 of the paper. Where an area lies no higher than random pairs, the embedding hardly knows it.")
+
+
+def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
+    st.markdown("##### A map of an area's tokens")
+    areas = {area: area for area in view.evaluations[place].pairs["area"] if area}
+    area = choosers.selectbox("Area", areas, key=f"map-{project.id}")
+    if area is None:
+        return
+    found = jobs.figure("map", "Draw the map", view, project, place, area)
+    if found is None:
+        return
+    points, kept = found.points, found.share
+    chart_files.show(
+        evaluation_charts.layout_map(points),
+        points,
+        name=f"{stem}-{slug(area)}-map",
+        alt=f"Tokens of {area} in the plane",
+    )
+    st.caption(
+        f"Near by cosine is near here, as well as two dimensions can: they keep {percent(kept)} of the squared "
+        "distances. The axes mean nothing."
+    )
+
+
+def _spellings(why: WhyView) -> None:
+    evaluation = why.evaluation
+    if evaluation.missing:
+        n = len(evaluation.missing)
+        with st.expander(plural(n, "{n} token without a vector", "{n} tokens without a vector")):
+            rows = [{"token": token, "reason": reason} for token, reason in evaluation.missing.items()]
+            alt = "Tokens without a vector"
+            st.dataframe(rows, hide_index=True, alt=alt)
+    if evaluation.found_as:
+        n = len(evaluation.found_as)
+        label = plural(n, "{n} token found under another spelling", "{n} tokens found under another spelling")
+        with st.expander(label):
+            found = [{"token": token, "found as": name} for token, name in evaluation.found_as.items()]
+            alt = "Tokens found under another spelling"
+            st.dataframe(found, hide_index=True, alt=alt)

@@ -1,0 +1,80 @@
+"""The dataset's files: all of it as one zip, and single files in other formats."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.commands.figures.base import Found
+from core.commands.figures.files import DatasetFile, MadeFile
+from core.dataset.published import read_published
+from core.store.projects.projects import Project
+from core.views.export import FORMATS, ExportView
+from ui.shared import frame, jobs
+
+_ABOUT = (
+    "The dataset in all formats, its datasheet, the votes under pseudonyms, plan and seeds, and checksums: a folder "
+    "that Hugging Face datasets loads, and from which anybody can compute the scores again."
+)
+
+
+def whole(project: Project) -> None:
+    """The recommended file, made when it is asked for."""
+    wanted = DatasetFile(project.id, project.revision)
+    found = jobs.figure(
+        wanted,
+        project,
+        "Make the dataset to publish (zip)",
+        key=f"publication-{project.id}",
+        on_request=True,
+        type="primary",
+        icon=":material/inventory_2:",
+    )
+    if found is None:
+        st.caption(_ABOUT)
+        return
+    made = found.result
+    st.download_button(
+        f"Download the dataset (zip, {max(made.size / 1e6, 0.1):.1f} MB)",
+        found.read_file,
+        made.filename,
+        "application/zip",
+        type="primary",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    with st.container(horizontal=True):
+        for label, path, mime in (
+            ("Datasheet (page)", "datasheet.html", "text/html"),
+            ("Datasheet (Markdown)", "datasheet.md", "text/markdown"),
+        ):
+            stem = made.filename.removesuffix(".zip")
+            make = partial(_member, found, path)
+            st.download_button(label, make, f"{stem}-{path}", mime, on_click="ignore", icon=":material/description:")
+    for path, why in made.left_out.items():
+        st.caption(frame.plain(f"Not in it: {path}. {why}"))
+
+
+def _member(made: Found[MadeFile], path: str) -> bytes:
+    return read_published(made.read_file()).files[path]
+
+
+def formats(view: ExportView) -> None:
+    """Single files, each made when it is downloaded."""
+    with st.expander("Single files and other formats"):
+        for found in FORMATS:
+            problem = view.problems.get(found.label, "")
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.download_button(
+                    found.label,
+                    partial(found.make, view.dataset),
+                    f"{view.stem}{found.ending}",
+                    found.mime,
+                    key=f"format-{found.ending}",
+                    icon=":material/download:",
+                    on_click="ignore",
+                    disabled=bool(problem),
+                    width=220,  # all alike, so that what is said of them stands in one column
+                )
+                st.caption(frame.plain(problem or found.about))

@@ -1,0 +1,101 @@
+"""Versions of the dataset: release one, download them, see what changed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.base.file_names import slug
+from core.base.plurals import many
+from core.commands.projects import ReleaseVersion
+from core.errors import RunoffError
+from core.store.projects.projects import Project
+from core.store.projects.releases import MAX_NOTE, check_is_new, release_bytes
+from core.views.export import NOW, ExportView, diff_lines
+from core.views.words import moment
+from ui.shared import cache, choosers, frame, jobs
+
+# Marks of a version, by their names in its description.
+_MARKS = ("provisional", "simulated")
+
+
+def releases_box(project: Project, view: ExportView) -> None:
+    """The versions, and a form for the next."""
+    st.subheader("Versions")
+    for found in view.releases:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.download_button(
+                f"Version {found.version}",
+                partial(release_bytes, frame.store(), found),
+                f"{slug(project.name)}-{found.version}.zip",
+                "application/zip",
+                key=f"release-{found.id}",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+            figures = f"{many(found.detail.get('items', 0), 'item')}, {many(found.detail.get('votes', 0), 'vote')}"
+            marks = [mark for mark in _MARKS if found.detail.get(mark)]
+            told = ", ".join([f"{moment(found.at)} UTC", figures, *marks])
+            st.caption(frame.plain(f"{told}. {found.note}" if found.note else told))
+    if not view.releases:
+        st.caption("None yet. A released version is kept byte for byte, whatever happens to the project.")
+    _release(project, view)
+    if view.releases:
+        _compare(project, view)
+
+
+def _release(project: Project, view: ExportView) -> None:
+    with st.expander("Release a version"), st.form(f"release-{project.id}-{len(view.releases)}"):
+        if view.fields.missing:
+            lacking = ", ".join(view.fields.missing)
+            st.caption(f"The datasheet still lacks: {lacking}.")
+        version = st.text_input("Version", placeholder="1.0", max_chars=40, help="Taken once, it can't be used again.")
+        note = st.text_area("What is new", max_chars=MAX_NOTE, height=80)
+        if st.form_submit_button("Release"):
+            try:
+                name = check_is_new(frame.store(), project.id, version)
+            except RunoffError as error:
+                frame.show_error(error)
+                return
+            jobs.send(ReleaseVersion(project.id, frame.expected(), name, note))
+
+
+def _compare(project: Project, view: ExportView) -> None:
+    names = view.releases_by_id
+    with st.expander("What changed between two versions"):
+        left, right = st.columns(2)
+        newest = next(id_ for id_ in names if id_ != NOW)
+        keys = {"from": f"diff-from-{project.id}", "to": f"diff-to-{project.id}"}
+        before = choosers.selectbox("From", names, newest, key=keys["from"], apart=_a_release, place=left)
+        after = choosers.selectbox("To", names, key=keys["to"], apart=_a_release, place=right)
+        if before == after:
+            st.caption("Choose two different versions.")
+            return
+        if not st.toggle("Compare them", key=f"diff-{project.id}"):
+            return
+        try:
+            found = cache.load_diff(frame.store(), project, before or NOW, after or NOW)
+        except RunoffError as error:
+            frame.show_error(error)
+            return
+        if found.same:
+            st.markdown("**The same items with the same scores.**")
+        lines = diff_lines(found)
+        st.dataframe(lines, hide_index=True, alt="What changed, in numbers")
+        if found.n_ranks_moved:
+            _items(found.moved, "Moved furthest")
+        _items(found.added, "Added")
+        _items(found.removed, "Removed")
+
+
+def _a_release(id_: int) -> str:
+    return "" if id_ == NOW else "a release"
+
+
+def _items(table: pd.DataFrame, label: str) -> None:
+    if len(table):
+        st.caption(label)
+        shown, alt = table.head(100), f"{label}: the items"
+        st.dataframe(shown, hide_index=True, height=240, alt=alt)

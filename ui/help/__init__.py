@@ -1,0 +1,1 @@
+"""Pieces of the Help page, and the tour."""

@@ -1,0 +1,100 @@
+"""A project as a file, copies of it, and how it is put away or deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.commands.figures.files import ProjectFile
+from core.commands.projects import CopyProject, DeleteProject, ImportProject, other_name_said
+from core.errors import RunoffError
+from core.store import Store
+from core.store.projects.archive import (
+    archive_project,
+    list_archived,
+    restore_project,
+)
+from core.store.projects.projects import Project, get_project
+from core.store.spool import put_upload
+from core.views import at_stake
+from core.views.words import moment
+from ui.shared import cache, frame, jobs
+
+_HOLDS = "Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."
+
+
+def import_box(store: Store) -> None:
+    """A project from a file, and the projects that were put away."""
+    turn = st.session_state.setdefault("_project_turn", 0)
+    file = st.file_uploader("Project file (zip)", type=["zip"], key=f"project-file-{turn}")
+    if file is not None and st.button("Import this project", type="primary"):
+        try:
+            command = ImportProject(put_upload(store, file.getvalue()), file.name, len(file.getvalue()))
+        except RunoffError as error:
+            frame.show_error(error)
+            return
+        jobs.send(command, lambda: st.session_state.update({"_project_turn": turn + 1}))
+    for archived in list_archived(store):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            when = moment(archived.archived_at)
+            st.caption(frame.plain(f"{archived.project.name}, put away on {when} UTC"))
+            if st.button("Take out again", key=f"restore-{archived.project.id}"):
+                _restore(store, archived.project)
+
+
+def _restore(store: Store, archived: Project) -> None:
+    """Bring a project back, say so, and open it; an error is shown in place."""
+    try:
+        given = restore_project(store, archived.id, expected_revision=archived.revision)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    frame.flash(f"{given} is back. {other_name_said(given, archived.name)}".rstrip())
+    frame.open_project(archived.id)
+
+
+def files_box(store: Store, project: Project) -> None:
+    """Export, copy, put away, delete."""
+    wanted = ProjectFile(project.id, project.revision)
+    made = jobs.figure(wanted, project, "Prepare the project file", key="project-file", on_request=True, help=_HOLDS)
+    if made is None:
+        st.caption(_HOLDS)
+    else:
+        name = made.result.filename
+        st.download_button(
+            "Download the project file (zip)", made.read_file, name, "application/zip", on_click="ignore"
+        )
+    with st.form("copy"):
+        name = st.text_input("Name of a copy", f"{project.name} (copy)"[:100], max_chars=100)
+        if st.form_submit_button("Make a copy"):
+            jobs.send(CopyProject(project.id, project.name, name))
+    frame.command_button(
+        "Put this project away",
+        archive_project,
+        project.id,
+        done=f"{project.name} is put away. Take it out again under “New project”.",
+        help="It is hidden, and nothing of it is lost.",
+    )
+    with st.form("delete"):
+        stake = cache.load_at_stake(store, project)
+        if stake.votes:
+            st.caption(f":material/warning: {frame.plain(at_stake.said(at_stake.DELETES, stake))}")
+        typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")
+        if st.form_submit_button("Delete this project"):
+            jobs.send(DeleteProject(project.id, typed, frame.expected()))
+
+
+def open_copy(copy: Callable[[Store, str, str], str], store: Store, project: Project, name: str, *, done: str) -> None:
+    """Make a copy of a project by this command, say so, and open it; an error is shown in place.
+
+    `done` is to be said, of `copy` and `name`.
+    """
+    try:
+        copied = copy(store, project.id, name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    given = get_project(store, copied).name
+    frame.flash(f"{done.format(copy=given, name=project.name)} {other_name_said(given, name)}".rstrip())
+    frame.open_project(copied)

@@ -1,0 +1,126 @@
+"""The figures of the Scores page: the top with its intervals, and the paper's Figures 2, 3 and 4."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core.charts import charts
+from core.charts.settling import places_by_ballot
+from core.store.projects.library import read_embeddings
+from core.store.projects.projects import Project
+from core.views.scores.scores import ScoresView, line_of, top_of
+from core.views.scores.settling import SettlingView
+from ui.embeddings import embedding_view
+from ui.help import glossary
+from ui.shared import cache, chart_files, choosers, frame
+
+
+def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) -> None:
+    """All figures that exist for the protocol of the votes; `stem` begins the names of their files."""
+    top = top_of(view.dataset)
+    if len(top):
+        st.subheader("The top and how sure it is", help=glossary.of("Interval"))
+        chart_files.show(charts.top_intervals(top), top, name=f"{stem}-top", alt="The first items with intervals")
+    _settling(project, area_id, stem)
+    if view.about.rescales:
+        _borda_figures(view, project, stem)
+    else:
+        st.subheader("Scores by ballot and their rescaling")
+        st.caption(view.about.unrescaled)
+    st.subheader("Items against random pairs")
+    _areas_figure(project)
+    if view.about.rescales:
+        _by_ballot(view, project)
+
+
+def _borda_figures(view: ScoresView, project: Project, stem: str) -> None:
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("Scores by ballot", help=glossary.of("x"))
+        chart_files.show(
+            charts.scores_by_ballot(view.by_ballot),
+            view.by_ballot,
+            name=f"{stem}-scores-by-ballot",
+            alt="Scores by ballot along the ranks",
+        )
+        st.caption("Win ratios of each ballot and the final score along the ranks (Figure 4 of the paper).")
+    with right:
+        st.subheader("Rescaling", help=glossary.of("b̂"))
+        _figure2(view, project, stem)
+
+
+def _figure2(view: ScoresView, project: Project, stem: str) -> None:
+    """Figure 2: how a ballot was brought to the scale of the first."""
+    if not view.rescalings:
+        st.caption("Figure 2 of the paper needs two closed ballots.")
+        return
+    numbers = {r.ballot: str(r.ballot) for r in view.rescalings}
+    chosen = choosers.segmented_control("Ballot", numbers, key=f"fig2-{project.id}")
+    r = next(r for r in view.rescalings if r.ballot == chosen)
+    line = line_of(r.slope, r.points) if r.slope is not None else pd.DataFrame()
+    chart = charts.rescaling(r.points, line, r.ballot)
+    alt = f"Rescaling of ballot {r.ballot}"
+    chart_files.show(chart, r.points, name=f"{stem}-rescaling-ballot-{r.ballot}", alt=alt)
+    if r.slope is None:
+        st.caption("Every item of this ballot has x = 1, so no slope can be fitted and y is 1.")
+    else:
+        st.caption(
+            f"Each dot is one of {len(r.points):,} items. The line is y = 1 − b̂ + b̂·x with b̂ = {r.slope:.3f}; "
+            "it brings the ballot's win ratios to the scale of ballot 1 (Eq. 6, Figure 2 of the paper)."
+        )
+        if r.slope > 1:
+            st.warning(f"b̂ is over 1 in ballot {r.ballot}: the paper expects at most 1, and scores may fall below 0.")
+
+
+def _areas_figure(project: Project) -> None:
+    """Figure 3, for the embedding that is chosen."""
+    embeddings = read_embeddings(frame.store(), project.id)
+    if not embeddings:
+        st.caption("Figure 3 of the paper needs an embedding.")
+        frame.link("embeddings", "Load an embedding", icon=":material/arrow_forward:")
+        return
+    chosen = embeddings[0]
+    if len(embeddings) > 1:
+        chosen = choosers.embedding("Embedding", embeddings, key=f"fig3-{project.id}")
+    embedding_view.figure3(cache.load_figure3(frame.store(), project, chosen.id), project, chosen.name)
+
+
+def _by_ballot(view: ScoresView, project: Project) -> None:
+    if not st.toggle("Show x, y and ȳ of every item, ballot by ballot", key=f"by-ballot-{project.id}"):
+        return
+    columns = ["rank", "pair", "area", "ballot", "votes", "x", "y", "mean"]
+    shown = view.by_ballot[columns].rename(columns={"mean": "ȳ"})
+    alt = "Scores by item and ballot"
+    st.dataframe(shown, hide_index=True, lazy=True, alt=alt)
+    st.caption(
+        "x is the share of votes won (Eq. 1), y is x on the scale of ballot 1 (Eq. 6), ȳ the mean of the y's so "
+        "far (Eq. 5)."
+    )
+
+
+def _settling(project: Project, area_id: int | None, stem: str) -> None:
+    """The places of the first items after each ballot; a sentence says what the last one changed."""
+    view: SettlingView = cache.load_settling(frame.store(), project, area_id)
+    st.subheader("How the ranking settled")
+    if view.n_ballots < 2:
+        st.caption("It is drawn once two ballots are closed.")
+        return
+    st.markdown(f"**{frame.plain(view.said)}**")
+    chart_files.show(
+        places_by_ballot(view.history),
+        view.history,
+        name=f"{stem}-settling",
+        alt="Places of the first items after each ballot",
+    )
+    if view.history["rank_lower"].notna().any():
+        st.caption(
+            "The 30 items that lead now, and their places after each ballot; tied items share one. Point at an "
+            "item to see the 90 % interval of its place. A dash instead of a dot: the ballot didn't hold the item."
+        )
+        return
+    st.caption(
+        "The 30 items that lead now, and their places after each ballot; tied items share one. Point at an item "
+        "to see its score. A dash instead of a dot: the ballot didn't hold the item."
+    )
+    st.caption("This protocol gives intervals of scores, not of places.")

@@ -1,0 +1,53 @@
+"""How far to trust the scores, line by line, and what another ballot would change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.commands.figures.trust import TrustLines
+from core.store.projects.projects import Project
+from core.trust.report import AMBER, GREEN, RED, Line
+from core.views.scores.trust import bounds_said, headline, worth_said
+from ui.shared import cache, frame, jobs
+
+MARKS = {
+    GREEN: ":green[:material/check_circle: good]",
+    AMBER: ":orange[:material/warning: weak]",
+    RED: ":red[:material/error: bad]",
+}
+
+WORST_FIRST = (RED, AMBER, GREEN)
+
+
+def show(project: Project, area_id: int | None) -> None:
+    """The panel of the Scores page."""
+    st.subheader("How far to trust it")
+    wanted = TrustLines(project.id, project.revision, area_id)
+    found = jobs.figure(wanted, project, "Check the scores", key=f"trust-{project.id}-{area_id}")
+    if found is None:
+        return
+    view = cache.load_trust(frame.store(), project, area_id, found)
+    st.markdown(f"**{headline(view.lines)}**")
+    _lines(view.lines)
+    frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
+    if view.foresight is None:
+        st.caption("What another ballot would change isn't known: it is simulated at closing, up to 200,000 votes.")
+        return
+    st.markdown(frame.plain(worth_said(view.foresight, view.after, is_last=view.is_last)))
+    st.caption(frame.plain(bounds_said()))
+
+
+def worth_of_next(project: Project, area_id: int | None) -> None:
+    """The sentence of the Collect page between two ballots."""
+    foresight, after, is_last = cache.load_foresight(frame.store(), project, area_id)
+    if foresight is not None:
+        st.markdown(frame.plain(worth_said(foresight, after, is_last=is_last)))
+
+
+def _lines(lines: Sequence[Line]) -> None:
+    """The worst come first."""
+    for line in sorted(lines, key=lambda line: WORST_FIRST.index(line.level)):
+        name, reason, cure = (frame.plain(text) for text in (line.name, line.reason, line.cure))
+        st.markdown(f"{MARKS[line.level]} **{name}.** {reason}" + (f" *{cure}*" if cure else ""))

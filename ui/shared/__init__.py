@@ -1,0 +1,1 @@
+"""Pieces of several pages: the frame, choosers, caches, jobs, files."""

@@ -1,0 +1,244 @@
+"""Views kept between runs. The key is the project's stamp, which every command and every vote raises, and
+the language, as views hold sentences.
+
+A cached value is shared by all sessions and must not be changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from core.commands.figures.base import Figure, Found, measure_now, params_of, read
+from core.commands.figures.votes import VoteChecks
+from core.dataset.diff import DatasetDiff
+from core.dataset.formats import table_of
+from core.evaluation import TOP_K
+from core.jobs.jobs import Job
+from core.simulation.ceiling import PanelCeiling
+from core.simulation.forecast import Guess
+from core.store import Store
+from core.store.ballots.ballots import Ballot
+from core.store.projects.projects import Project
+from core.store.scores.forecasts import GuessSource, read_ceiling, read_guess
+from core.store.scores.panel_fits import StoredFit, fit_stored, votes_to_fit
+from core.store.votes.at_stake import AtStake, of_project, of_upload
+from core.tables import ASSIGNMENTS
+from core.trust.foresight import Foresight
+from core.trust.report import Line
+from core.trust.voter_quality import VoterQuality
+from core.views import export, overview
+from core.views.collect import collect, dealing, pilot, settlement
+from core.views.evaluate import embedding, evaluate
+from core.views.scores import checks, paper_figures, scores, settling, trust
+from core.views.tokens import near_tokens, tokens
+from core.views.voters import voters
+from core.votes.settlement import Rules
+
+_KEEP = 32
+Asked = ParamSpec("Asked")
+View = TypeVar("View")
+R = TypeVar("R")
+
+
+def _load(
+    view: Callable[Concatenate[Store, str, Asked], View], store: Store, project: Project, *args: Asked.args,
+    **named: Asked.kwargs,
+) -> View:  # fmt: skip
+    name = f"{view.__module__}.{view.__name__}"
+    return _made(name, store, project, (args, tuple(named.items())), lambda: view(store, project.id, *args, **named))
+
+
+def _made(
+    name: str, store: Store, project: Project, of: tuple[object, ...], make: Callable[[], View], at: int | None = None
+) -> View:
+    """What `make` makes of this name and values, kept until the project changes; `at` stands in for its stamp."""
+    made: View = _cached(name, str(store.folder), project.id, project.stamp if at is None else at, of, make)
+    return made
+
+
+@st.cache_resource(max_entries=_KEEP, show_spinner=False)
+def _cached(
+    name: str, folder: str, project_id: str, stamp: int, of: tuple[object, ...], _make: Callable[[], Any]
+) -> Any:
+    return _make()
+
+
+def measured(store: Store, project: Project, figure: Figure[R]) -> Found[R]:
+    """A figure of the project and its votes as they are, measured at once."""
+    of = json.dumps(params_of(figure))
+    return _made(figure.name, store, project, (of,), lambda: measure_now(store, figure))
+
+
+def kept(store: Store, project: Project, figure: Figure[R], job: Job) -> Found[R]:
+    """A figure that a job has found."""
+    return _made(figure.name, store, project, (job.id,), lambda: read(store, figure, job), project.revision)
+
+
+def of_found(name: str, store: Store, project: Project, found: Found[Any], make: Callable[[], View], *of: Any) -> View:
+    """What `make` makes of a figure and some values: what comes in after a job doesn't change what it has found."""
+    at = None if found.job is None else project.revision
+    return _made(f"{name}, shown", store, project, (found.key, *of), make, at)
+
+
+def load_at_stake(store: Store, project: Project, upload_id: int | None = None) -> AtStake:
+    """What goes when the project is deleted, or an upload of it is withdrawn."""
+    return _load(of_project, store, project) if upload_id is None else _load(of_upload, store, project, upload_id)
+
+
+def load_overview(store: Store, project: Project) -> overview.Overview:
+    return _load(overview.load, store, project)
+
+
+def load_tokens(store: Store, project: Project) -> tokens.TokensView:
+    return _load(tokens.load, store, project)
+
+
+def load_guess(store: Store, project: Project, area_id: int | None, source: GuessSource) -> Guess:
+    return _load(read_guess, store, project, area_id, source)
+
+
+def load_votes_to_fit(store: Store, project: Project, area_id: int | None) -> dict[str, int]:
+    return _load(votes_to_fit, store, project, area_id)
+
+
+def load_panel_fit(store: Store, project: Project, area_id: int | None, similarity: str, which: str) -> StoredFit:
+    return _load(fit_stored, store, project, area_id, similarity, which)
+
+
+def load_settling(store: Store, project: Project, area_id: int | None) -> settling.SettlingView:
+    def make() -> settling.SettlingView:
+        return settling.load(store, project.id, area_id, scored=load_scores(store, project, area_id).scored)
+
+    return _made("settling", store, project, (area_id,), make)
+
+
+def load_pilot(store: Store, project: Project, area_id: int | None = None) -> pilot.PilotView:
+    return _load(pilot.load, store, project, area_id)
+
+
+def load_paper_figures(store: Store, project: Project) -> paper_figures.PaperFigures:
+    return _load(paper_figures.load, store, project)
+
+
+def load_ceiling(store: Store, project: Project, area_id: int | None, source: GuessSource) -> PanelCeiling:
+    return _load(read_ceiling, store, project, area_id, source)
+
+
+def load_standings(store: Store, project: Project) -> tuple[overview.Standing, ...]:
+    return _load(overview.load_standings, store, project)
+
+
+def load_round(view: Any, store: Store, project: Project, found: Ballot) -> Any:
+    """What a view of `core.views.schemes.rounds` says of a round."""
+    named = getattr(view, "func", view)
+    name = f"{named.__module__}.{named.__name__}"
+    return _made(name, store, project, (found.id,), lambda: view(store, project.id, found))
+
+
+def load_items(store: Store, project: Project) -> pd.DataFrame:
+    return _load(tokens.load_items, store, project)
+
+
+def load_spellings(store: Store, project: Project, embedding_id: str) -> tokens.Coverage:
+    return _load(tokens.load_spellings, store, project, embedding_id)
+
+
+def load_proposed(store: Store, project: Project, embedding_id: str, area: str) -> near_tokens.ProposedView:
+    return _load(near_tokens.load_proposed, store, project, embedding_id, area)
+
+
+def load_hubness(store: Store, project: Project, embedding_id: str, k: int) -> near_tokens.HubnessView:
+    return _load(near_tokens.load_hubness, store, project, embedding_id, k)
+
+
+def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect.CollectView:
+    return _load(collect.load, store, project, area_id)
+
+
+def load_dealt(store: Store, project: Project, ballot_id: int, most: int) -> pd.DataFrame:
+    of = (ballot_id, most)
+    return _made("dealt", store, project, of, lambda: dealing.read_voters(store, *of))
+
+
+def load_settlement(
+    store: Store, project: Project, ballot_id: int, rules: Rules, *, found: Found[int]
+) -> settlement.SettlementView:
+    """By the assignments that were read, once for all rules."""
+
+    def assignments() -> pd.DataFrame:
+        return table_of(found.read_file(), ASSIGNMENTS)
+
+    def make() -> settlement.SettlementView:
+        table = of_found("assignments", store, project, found, assignments)
+        return settlement.load(store, project.id, ballot_id, rules, assignments=table)
+
+    return of_found("settlement", store, project, found, make, ballot_id, rules)
+
+
+def load_checks(store: Store, project: Project, area_id: int | None, found: Found[VoteChecks]) -> checks.ChecksView:
+    def make() -> checks.ChecksView:
+        return checks.load(store, project.id, area_id, found=found.result)
+
+    return of_found("checks", store, project, found, make, area_id)
+
+
+def load_voters(store: Store, project: Project, area_id: int | None, found: Found[VoterQuality]) -> voters.VotersView:
+    def make() -> voters.VotersView:
+        return voters.load(store, project.id, area_id, quality=found.result)
+
+    return of_found("voters", store, project, found, make, area_id)
+
+
+def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:
+    return _load(scores.load, store, project, area_id)
+
+
+def load_export(store: Store, project: Project) -> export.ExportView:
+    def make() -> export.ExportView:
+        return export.load(store, project.id, dataset=load_scores(store, project).dataset)
+
+    return _made("export", store, project, (), make)
+
+
+def load_diff(store: Store, project: Project, before: int, after: int) -> DatasetDiff:
+    return _load(export.load_diff, store, project, before, after)
+
+
+def load_trust(store: Store, project: Project, area_id: int | None, found: Found[tuple[Line, ...]]) -> trust.TrustView:
+    def make() -> trust.TrustView:
+        return trust.load(store, project.id, area_id, lines=found.result)
+
+    return of_found("trust", store, project, found, make, area_id)
+
+
+def load_foresight(store: Store, project: Project, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:
+    return _load(trust.load_foresight, store, project, area_id)
+
+
+def load_embedding(store: Store, project: Project, embedding_id: str) -> embedding.EmbeddingView:
+    return _load(embedding.load, store, project, embedding_id)
+
+
+def load_figure3(store: Store, project: Project, embedding_id: str) -> embedding.Figure3:
+    return _load(embedding.load_figure3, store, project, embedding_id)
+
+
+def load_evaluation(
+    store: Store, project: Project, n0: float, notion: str, policy: str = "common", top: int = TOP_K
+) -> evaluate.EvaluateView:
+    def make() -> evaluate.EvaluateView:
+        dataset = load_scores(store, project).dataset
+        return evaluate.load(store, project.id, n0, notion, policy, top, dataset=dataset)
+
+    return _made("evaluation", store, project, (n0, notion, policy, top), make)
+
+
+def of_evaluation(made: Any, store: Store, project: Project, view: evaluate.EvaluateView, *args: Any) -> Any:
+    """What `made(store, project_id, view, *args)` makes of an evaluation, kept by the evaluation's settings."""
+    name = f"{made.__module__}.{made.__name__}"
+    return _made(name, store, project, (*view.key, *args), lambda: made(store, project.id, view, *args))

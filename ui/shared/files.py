@@ -1,0 +1,143 @@
+"""Choosing a file on this machine: a path to type, recent files, and a browser of folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from core.base.file_names import shown_name, shown_path
+from core.jobs import jobs
+from core.store import Store
+from ui.shared import frame
+
+MAX_SHOWN = 500
+
+
+def choose_file(store: Store, key: str) -> Path | None:
+    """A file's path, typed or picked; None as long as there is none. What is wrong with a path is said."""
+    st.session_state.setdefault(f"folder-{key}", str(Path.home()))
+    text = st.text_input(
+        "Path of the file",
+        placeholder=str(Path.home() / "vectors.bin"),
+        key=f"path-{key}",
+        help="Any size. The file is read once and may be moved afterwards.",
+    )
+    left, right = st.columns(2)
+    with left.popover("Browse folders", icon=":material/folder_open:", width="stretch"):
+        _browse(key)
+    recent = jobs.recent_paths(store)
+    if recent:
+        with right.popover("Recent files", icon=":material/history:", width="stretch"):
+            for known in recent:
+                named = f"recent-{key}-{key_of(known)}"
+                st.button(frame.plain(known), key=named, on_click=_take, args=(key, known), type="tertiary")
+    if not text.strip():
+        return None
+    picked = st.session_state.get(f"picked-{key}")
+    chosen = Path(picked) if picked is not None and text == shown_path(picked) else typed_path(text)
+    return None if chosen is None else _checked(chosen)
+
+
+def typed_path(text: str) -> Path | None:
+    """The path that somebody typed, with ~ for a home folder; None, and a message, where it can't be one."""
+    if "\0" in text:
+        st.error("A path can't hold that character.")
+        return None
+    try:
+        return Path(text.strip().strip('"')).expanduser()
+    except RuntimeError:
+        st.error(frame.plain(f"There is no home folder of that name: {text.strip()}"))
+        return None
+
+
+def _checked(path: Path) -> Path | None:
+    """The path if it is a file that can be read; else what there is in its place."""
+    try:
+        if path.is_file():
+            return path
+        if path.is_dir():
+            held = _some(path, "")
+            st.info(frame.plain(f"That is a folder. Add a file's name, or browse it. It holds: {held}"))
+        elif path.parent.is_dir():
+            text = f"There is no file {path.name} in {path.parent}. Near it: {_some(path.parent, path.name)}"
+            st.warning(frame.plain(text))
+        else:
+            st.warning(frame.plain(f"There is no folder {path.parent}."))
+    except OSError as error:
+        st.warning(frame.plain(f"{path} can't be looked at ({error.strerror})."))
+    return None
+
+
+def _some(folder: Path, begin: str) -> str:
+    """A few names in a folder that begin like the one that was typed."""
+    names = sorted(shown_name(entry) for entry in folder.iterdir() if not entry.name.startswith("."))
+    near = [name for name in names if name.casefold().startswith(begin.casefold()[:3])] if begin else names
+    return ", ".join(near[:6]) or "nothing"
+
+
+def _browse(key: str) -> None:
+    folder = Path(st.session_state[f"folder-{key}"])
+    st.caption(frame.plain(str(folder)))
+    try:
+        visible = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+        entries = sorted(visible, key=lambda entry: (not _is_folder(entry), entry.name.casefold()))
+    except OSError as error:
+        st.warning(frame.plain(f"The folder can't be opened ({error.strerror})."))
+        entries = []
+    st.button(
+        "One folder up", key=f"up-{key}", on_click=_enter, args=(key, folder.parent), icon=":material/arrow_upward:"
+    )
+    shown = entries[:MAX_SHOWN]
+    rows = [
+        {"name": shown_name(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in shown
+    ]
+    if not rows:
+        st.caption("Nothing to choose here.")
+        return
+    picked = st.dataframe(
+        rows,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"entries-{key}-{key_of(folder)}",
+        alt="Files and folders",
+        height=320,
+    )
+    for row in picked.selection.rows:
+        entry = shown[row]
+        action = _enter if _is_folder(entry) else _take
+        name = shown_name(entry)
+        label = f"Open {name}" if _is_folder(entry) else f"Choose {name}"
+        st.button(frame.plain(label), key=f"pick-{key}", type="primary", on_click=action, args=(key, entry))
+
+
+def key_of(path: Path | str) -> str:
+    """A path as a part of a widget's key, which must be text: as it is, or escaped where its name isn't UTF-8."""
+    text = str(path)
+    return text if text == shown_path(text) else ascii(text)
+
+
+def _is_folder(entry: Path) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _megabytes(entry: Path) -> float | None:
+    try:
+        return round(entry.stat().st_size / 1e6, 1) if entry.is_file() else None
+    except OSError:
+        return None
+
+
+def _enter(key: str, folder: Path) -> None:
+    st.session_state[f"folder-{key}"] = str(folder)
+
+
+def _take(key: str, path: Path | str) -> None:
+    # What isn't UTF-8 can't stand in the box: it shows another text, and the path itself is remembered.
+    st.session_state[f"picked-{key}"] = str(path)
+    st.session_state[f"path-{key}"] = shown_path(path)
+    st.session_state[f"folder-{key}"] = str(Path(path).parent)

@@ -1,0 +1,288 @@
+"""Navigation, the chosen project, commands with their messages: what every page needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+import streamlit as st
+
+from core.base.file_names import shown_path
+from core.errors import InputError, RunoffError, StaleError
+from core.store import Store, open_store
+from core.store.projects.projects import Project, get_project, list_projects
+from core.views.overview import Standing
+from ui.shared import choosers, drawn_page
+
+# key, title, icon; the key is the file's name and the page's address
+PAGES = (
+    ("project", "Project", ":material/home:"),
+    ("embeddings", "Embeddings", ":material/hub:"),
+    ("tokens", "Tokens", ":material/label:"),
+    ("plan", "Plan", ":material/tune:"),
+    ("collect", "Collect", ":material/how_to_vote:"),
+    ("voters", "Voters", ":material/groups:"),
+    ("scores", "Scores", ":material/leaderboard:"),
+    ("evaluate", "Evaluate", ":material/fact_check:"),
+    ("export", "Export", ":material/download:"),
+    ("schemes", "Other schemes", ":material/balance:"),
+    ("help", "Help", ":material/help:"),
+)
+
+_KINDS = {"demo": "Demo: simulated voters", "trial": "Trial: may hold simulated votes"}
+
+
+def navigation() -> Any:
+    """Register the pages and return the one that was asked for."""
+    pages = {
+        key: st.Page(f"../pages/{key}.py", title=title, icon=icon, url_path=key, default=key == "project")
+        for key, title, icon in PAGES
+    }
+    st.session_state["_pages"] = pages
+    chosen = st.navigation(list(pages.values()), expanded=True)
+    if chosen.url_path not in ("", "project"):
+        st.session_state.pop("_begins", None)  # whoever goes elsewhere begins no project
+    return chosen
+
+
+def link(key: str, label: str, icon: str | None = None, *, area_id: int | None = None) -> None:
+    """A link to another page that keeps the project; to an area's own ranking, where each has one."""
+    page = st.session_state["_pages"][key]
+    query = {"project": st.session_state["project_id"]}
+    if area_id is not None:
+        query["area"] = str(area_id)
+    st.page_link(page, label=label, icon=icon, query_params=query)
+
+
+def area(project: Project, standings: Sequence[Standing]) -> int | None:
+    """The area whose ranking a page is about, chosen by the visitor; None where one ranking holds all areas.
+
+    The choice stands in the address, so that a reload and other pages keep it.
+    """
+    if project.ranking == "all" or not standings:
+        return None
+    known = {str(standing.ranking.area_id): standing for standing in standings}
+    asked = st.query_params.get("area") or st.session_state.get(f"_area-{project.id}")
+    chosen = asked if asked in known else next(iter(known))
+    if st.session_state.get("_area_picked") != chosen:
+        st.session_state["_area_picked"] = chosen
+    choosers.selectbox(
+        "Area",
+        {key: f"{standing.ranking.area} ({standing.said})" for key, standing in known.items()},
+        key="_area_picked",
+        on_change=_pick_area,
+        args=(project.id,),
+        help="Each area has a ranking of its own: its own plan, ballots and scores.",
+    )
+    st.session_state[f"_area-{project.id}"] = st.query_params["area"] = chosen
+    return known[chosen].ranking.area_id
+
+
+def _pick_area(project_id: str) -> None:
+    chosen = st.session_state["_area_picked"]
+    st.session_state[f"_area-{project_id}"] = st.query_params["area"] = chosen
+
+
+def next_step(key: str, label: str, *, area_id: int | None = None) -> None:
+    """The page's one primary next step."""
+    link(key, f"**Next: {label}**", icon=":material/arrow_forward:", area_id=area_id)
+
+
+def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
+    """Say why the page has nothing to show yet, lead to the page that changes that, and end here.
+
+    Where something must come before that, such as the token lists before the plan, it leads there.
+    """
+    from . import cache
+
+    st.markdown(f"**{sentence}**")
+    first = cache.load_overview(store(), get_project(store(), st.session_state["project_id"]))
+    if key in ("plan", "collect") and first.next_page in ("tokens", "plan"):
+        key, label = first.next_page, first.next_label[:1].lower() + first.next_label[1:]
+    next_step(key, label)
+    stop()
+
+
+def store() -> Store:
+    """The open workspace; it takes no change in a run that began on a page drawn for another project (`drawn_page`)."""
+    why = drawn_page.refused()
+    return workspace() if why is None else workspace().looked_at(why)
+
+
+def workspace() -> Store:
+    """The open workspace for what doesn't hang on the project shown: jobs by their ids, and what they left."""
+    return open_store()
+
+
+def stop() -> NoReturn:
+    """End the page here, as it is drawn; pages do this and nothing else."""
+    drawn_page.whole()
+    st.stop()
+
+
+def project() -> Project:
+    """The chosen project as it stands now. Says so if it changed since this visitor last saw it."""
+    if not st.session_state.get("project_id"):
+        st.info("There is no project yet. Make one on the Project page.", icon=":material/info:")
+        stop()
+    found = get_project(store(), st.session_state["project_id"])
+    seen = st.session_state.get("_seen")
+    known = seen[1] if seen and seen[0] == found.id else found.revision
+    if known != found.revision:
+        st.info("The project was changed in the meantime, perhaps in another tab. This is how it stands now.")
+    st.session_state["_expected"] = known
+    st.session_state["_seen"] = (found.id, found.revision)
+    return found
+
+
+def expected() -> int:
+    """The revision that the visitor saw when pressing a button: what a command is checked against."""
+    return st.session_state["_expected"]
+
+
+def changed_here() -> None:
+    """This visitor changed the project, so that the new revision is no surprise."""
+    st.session_state.pop("_seen", None)
+
+
+def choose_project() -> None:
+    """The project picker in the side bar; the choice stands in the address, so that a reload keeps it."""
+    projects = {item.id: item for item in list_projects(store())}
+    asked = st.query_params.get("project")
+    if asked and asked not in projects and asked != st.session_state.get("_unknown_project"):
+        st.session_state["_unknown_project"] = asked
+        text = f"There is no project “{asked}” in this workspace, so another one is shown."
+        flash(text, kind="warning")
+    before = st.session_state.get("project_id")
+    chosen = next((key for key in (asked, before) if key in projects), next(iter(projects), None))
+    st.session_state["project_id"] = chosen
+    drawn_page.begin(projects.get(chosen or ""))
+    if chosen is None:
+        return
+    st.session_state["_picked"] = chosen
+    choosers.selectbox(
+        "Project",
+        {key: item.name for key, item in projects.items()},
+        place=st.sidebar,
+        key="_picked",
+        on_change=_pick,
+        help="Everything on the pages is about this project.",
+    )
+    about = "Your own lists, or a file."
+    if st.sidebar.button("New project", type="tertiary", icon=":material/add:", help=about):
+        begin_project()
+    if projects[chosen].kind != "real":
+        st.sidebar.caption(f":material/science: {_KINDS[projects[chosen].kind]}")
+    st.query_params["project"] = chosen
+    _show_campaign(projects[chosen])
+
+
+def _show_campaign(chosen: Project) -> None:
+    """How far the whole campaign is, on every page."""
+    from . import cache
+
+    campaign = cache.load_overview(store(), chosen).campaign
+    if campaign is not None:
+        share, said = campaign
+        st.sidebar.progress(share, text=plain(said))
+
+
+def begin_project() -> NoReturn:
+    """Go to the Project page, where what makes a new project then stands first."""
+    st.session_state["_begins"] = True
+    st.switch_page(st.session_state["_pages"]["project"])
+
+
+def open_project(project_id: str) -> NoReturn:
+    """Show another project from the next run on."""
+    st.session_state["project_id"] = project_id
+    st.session_state["_begins"] = False
+    st.query_params["project"] = project_id
+    changed_here()
+    st.rerun()
+
+
+def _pick() -> None:
+    st.session_state["project_id"] = st.session_state["_picked"]
+    st.query_params["project"] = st.session_state["_picked"]
+
+
+def flash(message: str, *, kind: str = "success", details: Sequence[str] = ()) -> None:
+    """Show a message at the top of the next run, in one box with its details."""
+    st.session_state.setdefault("_flash", []).append((kind, message, tuple(details)))
+
+
+def show_flash() -> None:
+    """Show the messages left for this run."""
+    shows: dict[str, Callable[[str], Any]] = {
+        "success": partial(st.success, icon=":material/check_circle:"),
+        "warning": st.warning,
+    }
+    with st.container():  # one place, with a message or without: what follows keeps its own, and open tabs stay open
+        for kind, message, details in st.session_state.pop("_flash", []):
+            listed = "\n".join(f"- {plain(detail)}" for detail in details)
+            shows[kind](f"{plain(message)}\n\n{listed}" if details else plain(message))
+            # Whoever pressed a button far down the page doesn't see its top.
+            st.toast(plain(message), icon=":material/check_circle:" if kind == "success" else ":material/warning:")
+
+
+_MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])")
+# Markdown draws these as arrows and dashes; an invisible joiner between their characters keeps them as they are.
+_TYPOGRAPHY = re.compile(r"<->|<-|->|--|>=|<=|~=|!=|==")
+
+
+def plain(text: str) -> str:
+    """A text that Markdown shows as it is: tokens may hold anything.
+
+    >>> plain("*a* $x$")
+    '\\\\*a\\\\* \\\\$x\\\\$'
+    """
+    joined = _TYPOGRAPHY.sub(lambda match: "\u2060".join(match[0]), shown_path(text))
+    return _MARKS.sub(r"\\\1", joined)
+
+
+def show_error(error: RunoffError) -> None:
+    """Show an error that a person can act on, with its issues as a table where there are many."""
+    if isinstance(error, StaleError):
+        st.warning(plain(str(error)))
+    elif isinstance(error, InputError) and len(error.issues) > 1:
+        st.error(plain(error.args[0]))
+        rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in error.issues]
+        st.dataframe(rows, hide_index=True)
+    else:
+        st.error(plain(str(error)))
+
+
+def carried_out(action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **kwargs: Any) -> bool:
+    """Send one command and leave its message for the next run; an error that can be mended here is shown in place.
+
+    True where the page should be drawn anew.
+    """
+    try:
+        choosers.refuse_if_gone()
+        result = action(*args, **kwargs)
+    except StaleError as error:
+        flash(str(error), kind="warning")
+    except RunoffError as error:
+        show_error(error)
+        return False
+    else:
+        flash(done if isinstance(done, str) else done(result))
+    changed_here()
+    return True
+
+
+def carry_out(action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **kwargs: Any) -> None:
+    """Send one command, say what happened, and draw the page anew. An error is shown in place."""
+    if carried_out(action, *args, done=done, **kwargs):
+        st.rerun()
+
+
+def command_button(
+    label: str, action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **options: Any
+) -> None:
+    """A button that sends one command, checked against what the visitor saw; `options` go to the button."""
+    if st.button(label, **options):
+        carry_out(action, store(), *args, done=done, expected_revision=expected())

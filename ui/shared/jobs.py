@@ -1,0 +1,249 @@
+"""Commands and figures on pages: the button that asks for one, its sign with Stop, and the message of its end.
+
+What is short is there when this returns; else a job does it, and any tab of the project shows the job's sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from core.base.percent import percent
+from core.base.plurals import plural
+from core.commands import executor
+from core.commands.base import Command
+from core.commands.executor import Started
+from core.commands.figures.base import Figure, Found, is_there, job_of, params_of
+from core.errors import RunoffError, StaleError
+from core.jobs import jobs, sweep
+from core.store.projects.projects import Project
+from core.views.words import moment
+from ui.shared import cache, choosers, frame
+
+R = TypeVar("R")
+_WATCHED = "_watched_commands"  # in the session: ids of jobs whose end this visitor is told
+_BEGUN = "_begun_command"  # what it does, until the visitor is told
+_ASKED = "_asked_commands"  # those that this visitor asked for
+
+
+def send(command: Command[R], then: Callable[[], Any] | None = None) -> None:
+    """Carry a command out as the visitor saw the project, say what happened, and draw the page anew; an error is shown
+    in place. `then` is called once it is carried out, or a job does so."""
+    try:
+        choosers.refuse_if_gone()
+        with st.spinner(f"{command.doing} …"):
+            outcome = executor.submit(frame.store(), command)
+    except StaleError as error:
+        frame.flash(str(error), kind="warning")
+        frame.changed_here()
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    else:
+        if then is not None:
+            then()
+        if isinstance(outcome, Started):
+            for kept in (_WATCHED, _ASKED):
+                st.session_state.setdefault(kept, []).append(outcome.job_id)
+            st.session_state[_BEGUN] = command.doing
+        else:
+            frame.flash(command.said(outcome.result))
+            frame.changed_here()
+            if made := command.opens(outcome.result):
+                frame.open_project(made)
+    st.rerun()
+
+
+def offer(label: str, command: Command[Any], **options: Any) -> None:
+    """A button that carries out a command, unless a job carries out such a one now; `options` go to the button.
+
+    Why the last job of just this command ended early stands beside it.
+    """
+    store, running = frame.store(), False
+    if executor.takes_long(store, command):
+        under_way = executor.under_way(store, command.project_id)
+        running = any(job.params.get("command") == command.name for job in under_way)
+        last = executor.last_of(store, command)
+        if last is not None and last.state == "failed":
+            st.warning(frame.plain(executor.ended_said(store, last)))
+    if st.button(label, **{**options, "disabled": running or options.get("disabled", False)}):
+        send(command)
+
+
+def tell_ends() -> None:
+    """Leave a message of each command whose job has ended since this visitor saw it run, and open what it made."""
+    store, watched = frame.store(), st.session_state.get(_WATCHED, [])
+    made = ""
+    for job_id in list(dict.fromkeys(watched)):
+        job = jobs.find_job(store, job_id)
+        if job is not None and not job.ended:
+            continue
+        watched[:] = [other for other in watched if other != job_id]
+        if job is None:  # the project is gone, and its jobs with it
+            continue
+        if job.state == "done":
+            frame.flash(executor.done_said(job))
+            if job_id in st.session_state.get(_ASKED, []):
+                made = executor.opened(job) or made
+        else:
+            frame.flash(executor.ended_said(store, job), kind="warning")
+        frame.changed_here()
+    if made:
+        frame.open_project(made)
+
+
+def show_under_way() -> None:
+    """The sign of each command that a job carries out on the chosen project or the workspace, whoever asked for it."""
+    project_id = st.session_state.get("project_id")
+    running = executor.under_way(frame.store(), project_id)
+    begun = st.session_state.pop(_BEGUN, None)
+    if begun is not None and running:  # whoever pressed a button far down the page doesn't see its top
+        told = f"{begun} began in the background. Its sign stands at the top of the page."
+        st.toast(frame.plain(told), icon=":material/hourglass_top:")
+    with st.container():  # one place, with a sign or without: what follows keeps its own
+        if running:
+            watched = st.session_state.setdefault(_WATCHED, [])
+            watched += [job.id for job in running if job.id not in watched]
+            _watch(project_id, {job.id for job in running})
+
+
+@st.fragment(run_every=1)
+def _watch(project_id: str | None, were_running: set[str]) -> None:
+    store = frame.workspace()
+    sweep.sweep(store)
+    running = executor.under_way(store, project_id)
+    if were_running - {job.id for job in running}:
+        st.rerun()
+    for job in running:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            so_far(executor.doing(job), job, executor.meanwhile(store, job))
+            if st.button("Stop", key=f"stop-{job.id}"):
+                jobs.cancel(store, job.id)
+                st.rerun()
+
+
+HELP = "It reads all votes in the background, which may take some minutes. You may leave this page."
+
+
+def figure(
+    wanted: Figure[R],
+    project: Project,
+    button: str,
+    *,
+    key: str,
+    on_request: bool = False,
+    by_itself: Callable[[], Any] | None = None,
+    **options: Any,
+) -> Found[R] | None:
+    """A figure of the project as it stands; None as long as it isn't there: the `button` that asks for it, or the sign
+    of its job, is shown.
+
+    What is short is there at once, `on_request` after the button; `options` go to the button. Of what a job has found
+    it is said where votes have come in on the voting page since, and it can be made anew. A job is begun without being
+    asked for where `by_itself` is given: it is called before each job.
+    """
+    store = frame.store()
+    if not executor.takes_long(store, wanted):
+        return _at_once(wanted, project, button, key, on_request, options)
+    job = job_of(store, wanted)
+    if job is None or not is_there(store, wanted, job):
+        if by_itself is not None and (job is None or job.state == "done"):
+            begin(wanted, by_itself)
+        else:
+            _ask(wanted, job, button, key, {"help": HELP, **options}, by_itself)
+        return None
+    found = cache.kept(store, project, wanted, job)
+    if since := found.votes_since(project):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            told = plural(
+                since,
+                "As of {moment}; {n} vote was given or taken back since.",
+                "As of {moment}; {n} votes were given or taken back since.",
+                moment=moment(job.created_at),
+            )
+            st.caption(f":material/history: {frame.plain(told)}")
+            start_button(wanted, "Compute it anew", f"anew-{key}", help=HELP)
+    return found
+
+
+def _at_once(
+    wanted: Figure[R], project: Project, button: str, key: str, on_request: bool, options: dict[str, Any]
+) -> Found[R] | None:
+    asked = [params_of(wanted), project.stamp]
+    if on_request and st.session_state.get(f"_asked-{key}") != asked:
+        if not st.button(button, key=f"compute-{key}", **options):
+            return None
+        st.session_state[f"_asked-{key}"] = asked
+        st.rerun()
+    try:
+        with st.spinner(f"{wanted.doing} …"):
+            return cache.measured(frame.store(), project, wanted)
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+
+
+def _ask(
+    wanted: Figure[Any],
+    job: jobs.Job | None,
+    button: str,
+    key: str,
+    options: dict[str, Any],
+    before: Callable[[], Any] | None = None,
+) -> None:
+    """The sign of the job that measures a figure, or the button that starts one, with why the last ended early."""
+    if job is not None and not job.ended:
+        watch(job.id, partial(so_far, wanted.doing), key)
+        return
+    if job is not None and job.state == "failed":
+        st.warning(frame.plain(f"{wanted.doing} ended early. {job.error}"))
+    start_button(wanted, button, f"compute-{key}", before, **options)
+
+
+def start_button(
+    wanted: Figure[Any], button: str, key: str, before: Callable[[], Any] | None = None, **options: Any
+) -> None:
+    """A button that starts the job of a figure, unless it is under way; `options` go to the button."""
+    if st.button(button, key=key, **{"icon": ":material/calculate:", **options}):
+        begin(wanted, before)
+
+
+def begin(wanted: Figure[Any], before: Callable[[], Any] | None = None) -> None:
+    """Start the job of a figure, and draw the page anew; an error is shown in place."""
+    try:
+        if before is not None:
+            before()
+        executor.start(frame.store(), wanted)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.rerun()
+
+
+@st.fragment(run_every=1)
+def watch(job_id: str, sign: Callable[[jobs.Job], Any], key: str) -> None:
+    """The `sign` of a job that runs, and a way to stop it; the page runs anew once it has ended."""
+    store = frame.workspace()
+    sweep.sweep(store)
+    job = jobs.find_job(store, job_id)
+    if job is None or job.ended:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        sign(job)
+        if st.button("Stop", key=f"stop-{key}"):
+            jobs.cancel(store, job_id)
+            st.rerun()
+
+
+def so_far(what: str, job: jobs.Job, more: str = "") -> None:
+    """What a job does, how far it is, and its time."""
+    if job.started_at is None:
+        far = "starting"
+    else:
+        done = f"{percent(job.share)}, " if job.total else ""
+        far = f"{done}{jobs.age(job.started_at):,.0f} s so far"
+    said = " ".join(filter(None, [f"{what} in the background, {far}.", more, "You may leave this page."]))
+    st.caption(f":material/hourglass_top: {said}")
