@@ -21,6 +21,7 @@ from core.store.projects.project_zip import BALLOT_TO_0007, TABLES, is_of
 FIXTURES = Path(__file__).parent / "fixtures"
 ALL = sorted(path.stem.rsplit("-", 1)[1] for path in FIXTURES.glob("project-schema-*.zip"))
 OLD = [schema for schema in ALL if schema != HEAD]  # those that today's code migrates
+BEFORE_NAMES = [schema for schema in OLD if schema < "0007"]  # two projects could have one name
 KEPT = FIXTURES / "workspace-schema-0006.zip"  # as `backup --embeddings` wrote it
 # The same, brought up and gone on with by the code of each schema; see test_newest_schema.
 GONE_ON = [path for path in sorted(FIXTURES.glob("workspace-schema-*.zip")) if path != KEPT]

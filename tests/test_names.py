@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project
-from old_workspaces import OLD, make_old_workspace
+from old_workspaces import BEFORE_NAMES, make_old_workspace
 from test_two_owners import at_once
 
 from core.commands.archived import import_archived
@@ -222,7 +222,8 @@ def test_two_processes_that_make_projects_of_one_name_all_come_in(store):
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize(
-    "schema", [OLD[0], *(pytest.param(one, marks=pytest.mark.release) for one in OLD[1:-1]), OLD[-1]]
+    "schema",
+    [BEFORE_NAMES[0], *(pytest.param(one, marks=pytest.mark.release) for one in BEFORE_NAMES[1:-1]), BEFORE_NAMES[-1]],
 )
 def test_old_projects_of_one_name_are_told_apart_at_the_next_start(tmp_path, schema):
     folder = tmp_path / "workspace"

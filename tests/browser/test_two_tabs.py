@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from old_workspaces import OLD, make_old_workspace
+from old_workspaces import BEFORE_NAMES, make_old_workspace
 from playwright.sync_api import expect
 from test_names import add_twins
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.sqlite, pytest.mark.release]
 def old(tmp_path: Path) -> Iterator[tuple[Server, Store]]:
     """The app on a workspace of an earlier version with three projects of one name, and the workspace."""
     app = Server(tmp_path / "workspace")
-    make_old_workspace(app.workspace, OLD[-1])
+    make_old_workspace(app.workspace, BEFORE_NAMES[-1])
     add_twins(app.workspace)
     app.start()
     store = open_store(app.workspace)

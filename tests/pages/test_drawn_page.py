@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
-from old_workspaces import OLD, make_old_workspace
+from old_workspaces import BEFORE_NAMES, make_old_workspace
 from page_words import labelled, press, words
 from pages.conftest import _use
 from test_archive import state
@@ -208,7 +208,7 @@ def test_a_workspace_that_is_only_looked_at_takes_nothing(both):
 @pytest.fixture
 def twins(tmp_path, monkeypatch):
     folder = tmp_path / "old"
-    make_old_workspace(folder, OLD[-1])
+    make_old_workspace(folder, BEFORE_NAMES[-1])
     add_twins(folder)
     yield from _use(folder, monkeypatch)
 
