@@ -74,5 +74,5 @@ else:
     between_ballots(project, area_id, view, standings)
 pilot_box(store, project, area_id, view)
 with st.expander(f"Uploads ({len(view.uploads)})"):
-    uploads.upload_list(store, project, view.uploads, stage.number if stage else None)
+    uploads.upload_list(project, view.uploads, stage.number if stage else None)
 settlement_box(store, project, view)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .borda import VotesOf
+from .fit import joined
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,12 +30,10 @@ CHANCE_Z = 2.33  # of a hundred campaigns of coin tosses one is above it
 def signal_z(votes: Sequence[VotesOf]) -> float:
     """By how many standard deviations different voters agree more than coin tosses would; 0 where nothing can be told.
 
-    votes : of the ballots in the order they were held. Above `CHANCE_Z` voters share an opinion. O(n log n) in the
-    votes.
+    votes : of the ballots in the order they were held; the first has all items. Above `CHANCE_Z` voters share an
+    opinion. O(n log n) in the votes.
     """
-    first, second = (np.concatenate([getattr(ballot, side) for ballot in votes]) for side in ("first", "second"))
-    outcome = np.concatenate([ballot.outcome for ballot in votes])
-    _, voter = np.unique(np.concatenate([ballot.voter for ballot in votes]), return_inverse=True)
+    first, second, outcome, voter = joined(votes, np.sort(votes[0].items))
     sign = 2.0 * outcome - 1.0
     item, signed = np.stack((first, second), axis=1).ravel(), np.stack((sign, -sign), axis=1).ravel()
     n_voters = int(voter.max(initial=0)) + 1

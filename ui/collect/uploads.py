@@ -169,7 +169,7 @@ def _empty() -> None:
     st.session_state.pop(_BROUGHT, None)
 
 
-def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
+def upload_list(project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
     """The accepted uploads, each with a button that takes it back while its ballot is open."""
     if not uploads:
         st.caption("No file was uploaded yet.")
@@ -193,19 +193,25 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
     if not there:
         return
     with st.container(border=True):
-        by_id = {upload.id: upload for upload in there}
-        names = {upload.id: f"{upload.filename}, {moment(upload.accepted_at)} UTC" for upload in there}
-        id_ = choosers.selectbox(
-            "Withdraw an upload",
-            names,
-            key=f"withdrawn-{project.id}",
-            apart=lambda id_: by_id[id_].accepted_at[11:19],
-            help="Its votes stay in the store, marked, and count no more. The same file can be taken again.",
-        )
-        stake = cache.load_at_stake(store, project, id_)
-        st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake)))
+        upload = to_withdraw(project, there, "Withdraw an upload", project.id, noun="vote")
         if st.button("Withdraw it", key="withdraw"):
-            jobs.send(WithdrawUpload(project.id, frame.expected(), id_, by_id[id_].filename))
+            jobs.send(WithdrawUpload(project.id, frame.expected(), upload.id, upload.filename))
+
+
+def to_withdraw(project: Project, there: Sequence[Upload], label: str, key: object, *, noun: str) -> Upload:
+    """The one of some uploads that is chosen to be taken back, and what goes with it; `noun` is what it holds."""
+    by_id = {upload.id: upload for upload in there}
+    names = {upload.id: f"{upload.filename}, {moment(upload.accepted_at)} UTC" for upload in there}
+    id_ = choosers.selectbox(
+        label,
+        names,
+        key=f"withdrawn-{key}",
+        apart=lambda id_: by_id[id_].accepted_at[11:19],
+        help=f"Its {noun}s stay in the store, marked, and count no more. The same file can be taken again.",
+    )
+    stake = cache.load_at_stake(frame.store(), project, id_)
+    st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake, noun=noun)))
+    return by_id[id_]
 
 
 def _state_of(upload: Upload) -> str:

@@ -14,14 +14,13 @@ from core.store.ballots.ballots import short_questions
 from core.store.ballots.comparisons import read_shown
 from core.store.projects.projects import Project
 from core.store.votes.uploads import withdraw_upload
-from core.views import at_stake
 from core.views.schemes.rounds import RoundView
 from core.views.words import moment
 from ui.collect.settlement_box import settle
-from ui.collect.uploads import upload_box
+from ui.collect.uploads import to_withdraw, upload_box
 from ui.collect.voting_box import round_voting_panel
 from ui.schemes.round_results import people_box, results_box
-from ui.shared import cache, choosers, frame, jobs
+from ui.shared import frame, jobs
 
 
 def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
@@ -123,23 +122,13 @@ def _uploads(project: Project, found: RoundView) -> None:
     if not there or not found.round.is_open:
         return
     with st.container(border=True):
-        by_id = {upload.id: upload for upload in there}
-        names = {upload.id: f"{upload.filename}, {moment(upload.accepted_at)} UTC" for upload in there}
-        id_ = choosers.selectbox(
-            "Withdraw a file",
-            names,
-            key=f"withdrawn-{found.round.id}",
-            apart=lambda id_: by_id[id_].accepted_at[11:19],
-            help="Its answers stay in the store, marked, and count no more. The same file can be taken again.",
-        )
-        stake = cache.load_at_stake(frame.store(), project, id_)
-        st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake, noun="answer")))
+        upload = to_withdraw(project, there, "Withdraw a file", found.round.id, noun="answer")
         if st.button("Withdraw it", key=f"withdraw-{found.round.id}"):
             frame.carry_out(
-                withdraw_upload, frame.store(), project.id, id_,
+                withdraw_upload, frame.store(), project.id, upload.id,
                 done=lambda done: plural(
                     done.judgements, "{n} answer of {file} count no more.", "{n} answers of {file} count no more.",
-                    file=by_id[id_].filename,
+                    file=upload.filename,
                 ),
             )  # fmt: skip
 

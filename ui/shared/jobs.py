@@ -19,6 +19,7 @@ from core.commands.executor import Started
 from core.commands.figures.base import Figure, Found, is_there, job_of, params_of
 from core.errors import RunoffError, StaleError
 from core.jobs import jobs, sweep
+from core.store import Store
 from core.store.projects.projects import Project
 from core.views.words import moment
 from ui.shared import cache, choosers, frame
@@ -118,11 +119,7 @@ def _watch(project_id: str | None, were_running: set[str]) -> None:
     if were_running - {job.id for job in running}:
         st.rerun()
     for job in running:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            so_far(executor.doing(job), job, executor.meanwhile(store, job))
-            if st.button("Stop", key=f"stop-{job.id}"):
-                jobs.cancel(store, job.id)
-                st.rerun()
+        _with_stop(store, job, lambda job: so_far(executor.doing(job), job, executor.meanwhile(store, job)), job.id)
 
 
 HELP = "It reads all votes in the background, which may take some minutes. You may leave this page."
@@ -231,10 +228,14 @@ def watch(job_id: str, sign: Callable[[jobs.Job], Any], key: str) -> None:
     job = jobs.find_job(store, job_id)
     if job is None or job.ended:
         st.rerun()
+    _with_stop(store, job, sign, key)
+
+
+def _with_stop(store: Store, job: jobs.Job, sign: Callable[[jobs.Job], Any], key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         sign(job)
         if st.button("Stop", key=f"stop-{key}"):
-            jobs.cancel(store, job_id)
+            jobs.cancel(store, job.id)
             st.rerun()
 
 
