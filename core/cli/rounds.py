@@ -172,6 +172,7 @@ def _write(target: Path, data: bytes) -> None:
 def upload_command(project: str, number: int, source: Path, area: str | None, accept: bool, as_json: bool) -> None:
     """Look at a result FILE for round NUMBER of a PROJECT, or take its answers."""
     from ..store.votes.votes import accept_upload, preview_upload
+    from ..views import file_kinds
 
     store, project_id, area_id = _opened(project, area)
     found = _found(store, project_id, number, area_id)
@@ -180,6 +181,7 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
     except OSError as error:
         raise InputError(f"{source} can't be read: {error.strerror}.") from error
     name = shown_name(source)
+    file_kinds.check("round results", data, name, store, project_id)
     preview = preview_upload(store, project_id, data, name, area_id, code=found.code)
     if accept:
         accept_upload(store, project_id, data, name, area_id, found=preview, code=found.code)

@@ -14,7 +14,7 @@ from core.errors import RunoffError
 from core.platforms import Mapping, OpenQuestionsError, open_results
 from core.store import Store
 from core.store.projects.projects import get_project
-from core.views import columns
+from core.views import columns, file_kinds
 from ui.shared import choosers, frame
 from ui.shared.columns_form import columns_form
 from ui.shared.questions_box import questions_box, said_of
@@ -34,7 +34,6 @@ def archived_box(store: Store) -> None:
         return
     uploads = st.file_uploader(
         "Result files of the campaign",
-        type=["csv", "tsv", "txt", "json", "jsonl", "xlsx"],
         accept_multiple_files=True,
         key=f"archived-files-{turn}",
     )
@@ -46,6 +45,8 @@ def archived_box(store: Store) -> None:
         return
     files = [(file.name, file.getvalue()) for file in uploads]
     try:
+        for name, data in files:
+            file_kinds.check("archived results", data, name)
         found = columns.load(files[0][1], files[0][0])
         tables = [open_results(data, name) for name, data in files]
         guessed = archive_mapping(tables[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from core.store.projects.archive import (
 )
 from core.store.projects.projects import Project, get_project
 from core.store.spool import put_upload
-from core.views import at_stake
+from core.views import at_stake, file_kinds
 from core.views.words import moment
 from ui.shared import cache, frame, jobs
 
@@ -27,8 +28,8 @@ _HOLDS = "Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."
 def import_box(store: Store) -> None:
     """A project from a file, and the projects that were put away."""
     turn = st.session_state.setdefault("_project_turn", 0)
-    file = st.file_uploader("Project file (zip)", type=["zip"], key=f"project-file-{turn}")
-    if file is not None and st.button("Import this project", type="primary"):
+    file = st.file_uploader("Project file (zip)", key=f"project-file-{turn}")
+    if file is not None and _is_project(file) and st.button("Import this project", type="primary"):
         try:
             command = ImportProject(put_upload(store, file.getvalue()), file.name, len(file.getvalue()))
         except RunoffError as error:
@@ -41,6 +42,16 @@ def import_box(store: Store) -> None:
             st.caption(frame.plain(f"{archived.project.name}, put away on {when} UTC"))
             if st.button("Take out again", key=f"restore-{archived.project.id}"):
                 _restore(store, archived.project)
+
+
+def _is_project(file: Any) -> bool:
+    """Whether a file may be a project's; what it is instead is told."""
+    try:
+        file_kinds.check("project", file.getvalue(), file.name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return False
+    return True
 
 
 def _restore(store: Store, archived: Project) -> None:

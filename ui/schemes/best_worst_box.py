@@ -12,6 +12,7 @@ from core.questions.best_worst.files import Named, read_best_worst, write_tuples
 from core.questions.best_worst.report import BestWorstReport, report
 from core.questions.best_worst.tuples import draw_tuples
 from core.store.projects.projects import Project
+from core.views import file_kinds
 from core.views.schemes import best_worst as view
 from ui.schemes.scheme_tables import download, read_asking, show_issues, show_table
 from ui.shared import cache, frame
@@ -32,9 +33,10 @@ def best_worst_box(project: Project, n_items: int) -> None:
             "and Mohammad) are known too."
         )
         st.code(EXAMPLE, language=None)
-    file = st.file_uploader("File of judgements", type=["csv", "tsv", "txt", "xlsx"], key=f"best-worst-{project.id}")
+    file = st.file_uploader("File of judgements", key=f"best-worst-{project.id}")
     if file is not None:
         try:
+            file_kinds.check("best–worst", file.getvalue(), file.name)
             with st.spinner("Reading the judgements …"):
                 found = read_asking(_report, file.getvalue(), file.name, file.file_id)
         except RunoffError as error:
