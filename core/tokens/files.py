@@ -40,6 +40,7 @@ from .lists import (
     collect,
     holds_breaks,
     invisible_characters,
+    is_several,
 )
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "clean_token",
     "guess_columns",
     "invisible_characters",
+    "is_several",
     "open_list",
     "read_areas_file",
     "read_pasted",
@@ -63,15 +65,15 @@ __all__ = [
 ]
 
 
-def read_pasted(name: str, text: str) -> TokenLists:
-    """One area from a text box: one token a line.
+def read_pasted(name: str, text: str, *, split: bool | None = None) -> TokenLists:
+    """One area from a text box: one token per line, or with `split` several where commas or semicolons stand between.
 
     Empty lines are passed over; a token given twice is kept once and reported.
 
     Raises `InputError` if there are no tokens, or one holds a tab or another control character.
     """
     rows = ((number, name, line) for number, line in enumerate(re.split("\r\n|\r|\n", text), 1) if line.strip())
-    return collect(rows, source="the text")
+    return collect(rows, source="the text", split=split)
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,9 @@ class TokenFile:
         """Whether it can be read as it is without a sheet being named: it has one, or a list on each."""
         return len(self._parts) == 1 or all(len(part.header) < 2 for part in self._parts)
 
-    def read(self, columns: tuple[Column | None, Column] | None = None) -> TokenLists:
-        """The areas: of a table by its columns `area` and `token`, or by those chosen (see `read_areas_file`).
+    def read(self, columns: tuple[Column | None, Column] | None = None, *, split: bool | None = None) -> TokenLists:
+        """The areas: of a table by its columns `area` and `token`, or by those chosen (see `read_areas_file`); with
+        `split`, a cell or line that lists several tokens makes several.
 
         Raises `InputError` as that does.
         """
@@ -105,7 +108,7 @@ class TokenFile:
             raise InputError(f"{self.name} has several sheets: {names}. Choose one of them.")
         found = [part.read(columns) for part in self._parts]
         told = {row for each in found for row in each.told}
-        lists = collect([row for each in found for row in each.rows], source=self.name, told=told)
+        lists = collect([row for each in found for row in each.rows], source=self.name, told=told, split=split)
         return TokenLists(lists.areas, (*(issue for each in found for issue in each.issues), *lists.notes))
 
 

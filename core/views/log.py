@@ -39,6 +39,8 @@ SENTENCES = {
     "remove embedding": "Removed an embedding",
     "set subwords": "Changed how an embedding treats missing words",
     "set look-up": "Changed how tokens are looked up in {name}",
+    "apply remedy": "Had missing tokens looked up {remedy}",
+    "take remedy back": "Had missing tokens no longer looked up {remedy}",
     "set what simulated voters believe": "Gave simulated voters what they believe",
     "save plan": "Saved the plan",
     "register plan": "Registered the plan, so that it can be shown to have stood before the votes",

@@ -89,6 +89,38 @@ def test_look_ups_are_chosen_for_an_embedding_and_hold_on_every_page(demo, proje
     assert found["found_as"].tolist() == ["retail", "stock + market"]
 
 
+def test_missing_tokens_are_found_by_one_press_and_back_by_another(demo, project, visit):
+    app = visit("tokens", project)
+    said = words(app)
+    assert "has 4 of 8 tokens." in said
+    assert "It would find 1 token in" in said  # retail, in lower case
+    press(app, "Also try lower case")
+    assert not app.exception
+    assert "Missing tokens are looked up so in" in words(app)
+    assert "has 5 of 8 tokens." in words(app)
+    press(app, "Take the mean of their words")
+    said = words(app)
+    assert "has 6 of 8 tokens." in said
+    assert "The mean of their words stands for tokens: 1 token in" in said
+    for button in [button for button in app.button if button.label == "Undo"][:1]:
+        button.click().run()
+    assert "has 5 of 8 tokens." in words(app)
+    assert "Tokens are looked up as before." in words(app)
+
+
+def test_lines_with_commas_are_asked_about_before_they_are_saved(demo, project, visit):
+    app = visit("tokens", project)
+    labelled(app.text_input, "Area").set_value("Kitchen")
+    labelled(app.text_area, "Tokens, one a line").set_value("salt, pepper\nspoon").run()
+    assert "1 line holds a comma or a semicolon: “salt, pepper”. As it is, it is one token." in words(app)
+    labelled(app.toggle, "Split them into 2 tokens").set_value(True).run()
+    press(app, "Add area")
+    assert saved(demo, project) == {"Kitchen": "salt, pepper, spoon"}
+    assert [area.tokens for area in read_areas(demo, project) if area.name == "Kitchen"] == [
+        ("salt", "pepper", "spoon")
+    ]
+
+
 def test_near_tokens_are_proposed_ticked_added_and_marked(demo, project, visit):
     app = visit("tokens", project)
     press(app, "Propose tokens")

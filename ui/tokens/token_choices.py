@@ -18,6 +18,7 @@ from core.store.tokens.frequencies import RareTokens, use_list, use_ranks, use_w
 from core.store.tokens.item_rules import ItemRules
 from core.tokens.frequencies import Frequencies, wordfreq_languages
 from core.tokens.frequency_files import read_frequencies
+from core.views import file_kinds
 from core.views.tokens.tokens import TokensView
 from ui.shared import choosers, encoding_box, frame
 from ui.shared.shares import in_percent, share_column
@@ -72,9 +73,7 @@ def _choose(store: Store, project: Project) -> None:
     terms = {"share": per_cent / 100, "lower": lower}
     done = "The frequencies are in use."
     if kind == "corpus":
-        file = st.file_uploader(
-            "CSV or TSV of words and counts", type=["csv", "tsv", "txt"], key=f"freq-file-{project.id}"
-        )
+        file = st.file_uploader("CSV or TSV of words and counts", key=f"freq-file-{project.id}")
         if file is not None:
             _use_list(store, project, file.getvalue(), file.name, f"{project.id}-{file.file_id}", terms)
     elif kind == "rank":
@@ -99,6 +98,11 @@ def _choose(store: Store, project: Project) -> None:
 
 def _use_list(store: Store, project: Project, data: bytes, filename: str, key: str, terms: dict[str, Any]) -> None:
     """The encoding of a list, what is read from it so, and the button that uses it."""
+    try:
+        file_kinds.check("frequencies", data, filename)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
     encoding = encoding_box.of_file(key)
     try:
         found = _read_list(data, filename, encoding)
