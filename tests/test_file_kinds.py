@@ -81,18 +81,18 @@ FILES: dict[str, tuple[Callable[[], bytes], set[str], str]] = {
     "Label Studio's tasks": (lambda: write_tasks(SHOWN), set(), "It goes to the platform"),
     "task page": (lambda: page("turkle"), set(), "It goes to the platform"),
     "crowd-form": (lambda: page("mturk"), set(), "It goes to the platform"),
-    "Mechanical Turk": (lambda: answer_batch(batch()), {"results", "archived results"}, "Take the votes back"),
+    "Mechanical Turk": (lambda: answer_batch(batch()), {"results", "archived results"}, "Upload results"),
     "Label Studio": (
         lambda: b'[{"id": 1, "data": {"left_a": "sea"}, "annotations": []}]', {"results", "archived results"},
-        "Take the votes back",
+        "Upload results",
     ),
     "plain votes": (
         lambda: b"comparison_id,voter,choice\nb1-0a1b2c3d-00001-1,anna,left\n", {"results", "archived results"},
-        "Take the votes back",
+        "Upload results",
     ),
     "Toloka": (
         lambda: b"INPUT:left_a\tOUTPUT:result\tASSIGNMENT:worker_id\tASSIGNMENT:status\nsea\tleft\tw\tAPPROVED\n",
-        {"results", "archived results"}, "Take the votes back",
+        {"results", "archived results"}, "Upload results",
     ),
     "answers of a round": (
         lambda: b"question_id,voter,answer\nr1-0a1b2c3d-00001-1,anna,3\n", {"round results"}, "under “Collect”"
@@ -224,7 +224,7 @@ def test_results_of_another_project_are_told_by_its_name(store: Store) -> None:
 @pytest.mark.parametrize(
     ("command", "name", "said"),
     [
-        (["tokens"], "Mechanical Turk", "Take the votes back"),
+        (["tokens"], "Mechanical Turk", "Upload results"),
         (["ratings"], "batch", "It goes to the platform"),
         (["groups"], "project file", "New project, import"),
         (["best-worst"], "token table", "on the page Tokens"),

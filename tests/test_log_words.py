@@ -64,7 +64,7 @@ def test_copies_and_projects_put_away(store):
     archive_project(store, copy)
     restore_project(store, copy)
     said = list(log_table(read_log(store, copy))["what"])
-    assert said[:2] == ["Took the project out again", "Put the project away"]
+    assert said[:2] == ["Restored the project", "Archived the project"]
     assert not re.search("[{}]", " ".join(said))
 
 

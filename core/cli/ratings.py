@@ -48,7 +48,7 @@ def ratings_command(
 ) -> None:
     """Agreement in a rating set FILE, and how each MODEL stands against its means.
 
-    FILE is long, has a column a person, or means: noise, leave-one-out, α, adjudication.
+    FILE is long, has a column per person, or means: noise, leave-one-out, α, adjudication.
     """
     from ..evaluation.ratings.report import report
     from ..questions.rating.expert_files import crowd_minus_experts, qualify_people

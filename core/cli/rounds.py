@@ -137,7 +137,7 @@ def batch_command(
     project: str, number: int, target: Path, area: str | None, table: bool, missing: bool, ascii_only: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Write the batch of round NUMBER of a PROJECT to FILE, one row a task."""
+    """Write the batch of round NUMBER of a PROJECT to FILE, one row per task."""
     from ..platforms.questions import write_questions, write_round
     from ..store.ballots.ballots import short_questions
     from ..store.ballots.comparisons import read_shown

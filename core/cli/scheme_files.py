@@ -117,7 +117,7 @@ def _only(found: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 @with_encoding
 @with_json
 def best_worst_command(file: str, seed: int, named: Named | None, encoding: str | None, as_json: bool) -> None:
-    """Counts, scores, intervals and reliability of best-worst judgements FILE (a row a judgement)."""
+    """Counts, scores, intervals and reliability of best-worst judgements FILE (a row per judgement)."""
     from ..questions.best_worst.files import read_best_worst
     from ..questions.best_worst.report import report
 
@@ -184,7 +184,7 @@ def _bounded(value: float, lower: float, upper: float) -> str:
 
 @click.command("draw-tuples")
 @click.argument("items", type=click.Path())
-@click.option("--output", required=True, type=click.Path(), help="CSV to write: a row a tuple, with room for answers.")
+@click.option("--output", required=True, type=click.Path(), help="CSV to write: a row per tuple, with room to answer.")
 @click.option("--appearances", type=int, default=8, show_default=True, help="How often each item is shown.")
 @click.option("--size", type=int, default=4, show_default=True, help="Items in a tuple.")
 @click.option("--after", type=click.Path(), help="Answers so far: only the leading items go on, and neighbours meet.")
@@ -197,7 +197,7 @@ def draw_tuples_command(
     items: str, output: str, appearances: int, size: int, after: str | None, keep: float, seed: int,
     named: Named | None, encoding: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Draw best-worst tuples of ITEMS (one a line, or a table with token_a and token_b) into a file to fill in."""
+    """Draw best-worst tuples of ITEMS (one per line, or a table with token_a and token_b) into a file to fill in."""
     import numpy as np
 
     from ..questions.best_worst.files import read_best_worst, read_items, write_tuples

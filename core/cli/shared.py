@@ -84,5 +84,5 @@ def appearances_of(text: str) -> int | tuple[int, ...]:
     try:
         numbers = tuple(int(part) for part in text.split(","))
     except ValueError as error:
-        raise InputError(f"--appearances is a whole number or one a ballot, as 20,20,40; found {text!r}.") from error
+        raise InputError(f"--appearances is a whole number or one per ballot, as 20,20,40; found {text!r}.") from error
     return numbers[0] if len(numbers) == 1 else numbers

@@ -32,7 +32,7 @@ def write_writing(
     ascii_only: bool = False,
     language: str = STANDARD,
 ) -> bytes:
-    """The batch of the writing page (`scheme_templates`), `task_size` texts a row, in the order given.
+    """The batch of the writing page (`scheme_templates`), `task_size` texts per row, in the order given.
 
     Texts are written by `text.encode`; UTF-8, lines end in LF. The scale's standard texts are in
     `language`. Raises `InputError` for no text, or a size out of 1–50.

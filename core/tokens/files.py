@@ -135,7 +135,7 @@ class _Part(Protocol):
 
 @dataclass(frozen=True)
 class _Lines:
-    """A list: a token a line, the lines that aren't blank with their numbers."""
+    """A list: a token per line, the lines that aren't blank with their numbers."""
 
     area: str
     lines: tuple[tuple[int, str], ...]
@@ -240,13 +240,13 @@ def open_list(
     by_lines: bool | None = None,
     n: int = 50,
 ) -> TokenFile:
-    """Open a file with token lists: a text of one token a line, a CSV or TSV, or an Excel workbook.
+    """Open a file with token lists: a text of one token per line, a CSV or TSV, or an Excel workbook.
 
     Parameters
     ----------
     sheet : the name of a workbook's sheet; None shows the first and reads all, if each is a list.
     encoding : what a person chose; None to find it.
-    by_lines : whether a text is a list of one token a line, in which commas and quotation marks are letters. None to
+    by_lines : whether a text is a list of one token per line, in which commas and quotation marks are letters. None to
         find out: a text without the columns `area` and `token` is a list if its lines have no columns in common.
     n : rows of the sample.
 
@@ -322,7 +322,7 @@ _SAMPLE = 1000  # lines that tell whether there are columns
 def _open_text(data: bytes, filename: str, encoding: str | None, by_lines: bool | None) -> _Part:
     decoded = decode_bytes(data, filename, encoding=encoding, braces=not _JSON.match(data[:512]))
     if not decoded.text.strip():
-        raise InputError(f"{filename} is empty. Give one token a line, or a table with the columns area and token.")
+        raise InputError(f"{filename} is empty. Give one token per line, or a table with the columns area and token.")
     blank = _BLANK_LINES.match(decoded.text)
     if by_lines is None and blank is not None:
         by_lines = _is_list(csv_of(replace(decoded, text=decoded.text[blank.end() :]), filename))
@@ -336,7 +336,7 @@ def _open_text(data: bytes, filename: str, encoding: str | None, by_lines: bool 
 
 
 def _list_of(table: CsvTable) -> _Lines:
-    """A text as a list of one token a line; marks around whole lines are taken off where the text is quoted."""
+    """A text as a list of one token per line; marks around whole lines are taken off where the text is quoted."""
     dialect = Dialect(_NO_DELIMITER, table.dialect.quoted, False)
     lines, notes = [], list(table.notes)
     # What comes first is a header to others.

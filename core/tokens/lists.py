@@ -184,7 +184,7 @@ def collect(
     for area, tokens in areas.items():
         notes += _alike(tokens, f"token of {area}", "both were kept. If they are one token, leave one out")
     if not any(areas.values()):
-        raise InputError(f"There are no tokens in {source}. Give one token a line.", notes)
+        raise InputError(f"There are no tokens in {source}. Give one token per line.", notes)
     return TokenLists(*_large_enough(areas, notes))
 
 

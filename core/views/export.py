@@ -64,7 +64,7 @@ FORMATS = (
         ".parquet",
         "application/vnd.apache.parquet",
     ),
-    Format("Items (JSON)", "A list with one object an item.", to_records, "-items.json", "application/json"),
+    Format("Items (JSON)", "A list with one object per item.", to_records, "-items.json", "application/json"),
     Format(
         "For gensim",
         "Two words and a score a line, for evaluate_word_pairs.",

@@ -72,7 +72,7 @@ KINDS = {
     "task page": Kind("a page that shows tasks to voters", "It goes to the platform, or to the voters themselves."),
     "results": Kind(
         "a file of results with votes",
-        "Bring it on the page Collect, under “Take the votes back”; a campaign that Runoff didn't make, on the page "
+        "Bring it on the page Collect, under “Upload results”; a campaign that Runoff didn't make, on the page "
         "Project, under “From archived results”.",
     ),
     "round results": Kind("a file of results of a round", "Bring it on the page Other schemes, under “Collect”."),

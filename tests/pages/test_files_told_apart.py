@@ -9,7 +9,7 @@ from core.store.tokens.areas import read_areas
 from tests.page_words import labelled, words
 
 RATINGS = b"word1,word2,voter,rating\nsea,ship,anna,3\nsea,boat,anna,1\n"
-LIST = "CSV, TSV or Excel with the columns area and token, or a list of one token a line"
+LIST = "CSV, TSV or Excel with the columns area and token, or a list of one token per line"
 COLLECT = "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table"
 TOKENS = b"area,token\nsea,ship\nsea,boat\n"
 
@@ -39,9 +39,9 @@ def test_results_of_another_project_are_named_on_collect(demo, visit, votes):
     app = visit("collect", project)
     labelled(app.file_uploader, COLLECT).set_value([("votes.csv", votes, "text/csv")]).run()
     assert "votes.csv holds results of the project “Sea and law”, not of this one." in words(app)
-    assert "Take these votes" not in [button.label for button in app.button]
+    assert "Accept these votes" not in [button.label for button in app.button]
     labelled(app.file_uploader, COLLECT).set_value([("own.csv", own, "text/csv")]).run()
-    assert labelled(app.button, "Take these votes")
+    assert labelled(app.button, "Accept these votes")
 
 
 @pytest.mark.parametrize(

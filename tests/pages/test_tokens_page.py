@@ -18,7 +18,7 @@ from core.tokens.files import AreaTokens
 from core.views.tokens import tokens
 
 SECOND = Path(__file__).resolve().parents[1] / "cases" / "second"
-LIST = "CSV, TSV or Excel with the columns area and token, or a list of one token a line"
+LIST = "CSV, TSV or Excel with the columns area and token, or a list of one token per line"
 MARKET = AreaTokens("Market", ("sales", "marketing", "Retail", "stock market"))
 SHOP = AreaTokens("Shop <b>*1*</b>", ("sales", "marketing", "fire 🔥", "$x$"))
 
@@ -42,7 +42,7 @@ def test_what_is_odd_about_tokens_is_told(demo, project, visit):
 def test_many_remarks_on_a_list_stand_in_one_box(demo, project, visit):
     app = visit("tokens", project)
     labelled(app.text_input, "Area").set_value("Sea")
-    labelled(app.text_area, "Tokens, one a line").set_value("ship\nboat\nkeel\n" + "ship\n" * 25)
+    labelled(app.text_area, "Tokens, one per line").set_value("ship\nboat\nkeel\n" + "ship\n" * 25)
     press(app, "Add area")
     (box,) = app.main.warning
     said = box.value.replace("\\", "")
@@ -79,7 +79,7 @@ def test_look_ups_are_chosen_for_an_embedding_and_hold_on_every_page(demo, proje
     assert "Tokens are looked up in their own case only" in words(app)
     labelled(app.toggle, "Also try lower case").set_value(True)
     labelled(app.radio, "Tokens of several words").set_value("mean of parts")
-    press(app, "Look tokens up so")
+    press(app, "Apply")
     assert "looks tokens up so from now on" in words(app)
     assert read_log(demo, project, 1)[0]["action"] == "set look-up"
     said = words(visit("tokens", project))
@@ -111,7 +111,7 @@ def test_missing_tokens_are_found_by_one_press_and_back_by_another(demo, project
 def test_lines_with_commas_are_asked_about_before_they_are_saved(demo, project, visit):
     app = visit("tokens", project)
     labelled(app.text_input, "Area").set_value("Kitchen")
-    labelled(app.text_area, "Tokens, one a line").set_value("salt, pepper\nspoon").run()
+    labelled(app.text_area, "Tokens, one per line").set_value("salt, pepper\nspoon").run()
     assert "1 line holds a comma or a semicolon: “salt, pepper”. As it is, it is one token." in words(app)
     labelled(app.toggle, "Split them into 2 tokens").set_value(True).run()
     press(app, "Add area")
@@ -167,7 +167,7 @@ def test_a_pair_of_two_areas_is_kept_in_the_first_by_choice(demo, project, visit
     app = visit("tokens", project)
     assert tokens.load(demo, project).n_items == 12
     labelled(app.toggle, "Keep a pair in the first of its areas only").set_value(True).run()
-    press(app, "Make the items anew")
+    press(app, "Rebuild the items")
     assert tokens.load(demo, project).n_items == 11
     assert "such a pair stays in the first of them only" in words(app)
 

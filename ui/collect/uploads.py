@@ -48,7 +48,7 @@ class _Asks:
 VOTES = _Asks(
     "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
     "Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
-    "Take these votes",
+    "Accept these votes",
     "vote",
 )
 ANSWERS = _Asks(
@@ -56,7 +56,7 @@ ANSWERS = _Asks(
     "Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled. A round "
     "of ratings also takes a rating set with a column for each person, or with voter and rating: items are "
     "found by their texts.",
-    "Take these answers",
+    "Accept these answers",
     "answer",
 )
 
@@ -82,7 +82,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
         if ready and not any(found.result.questions for _, found in ready):
             st.info("There is nothing new in these files.", icon=":material/info:")
         return
-    label = asks.take if ballot.is_round else plural(len(useful), asks.take, "Take the votes of {n} files")
+    label = asks.take if ballot.is_round else plural(len(useful), asks.take, "Accept the votes of {n} files")
     if st.button(label, type="primary", icon=":material/check:"):
         _take(project, ballot, useful)
 

@@ -133,7 +133,7 @@ def look_up_form(store: Store, project: Project, imported: Imported) -> None:
             key=f"multiword-{key}",
             help="Many embeddings write machine_learning. With the mean, all words of a token must be there.",
         )
-        if st.form_submit_button("Look tokens up so"):
+        if st.form_submit_button("Apply"):
             done = f"{imported.name} looks tokens up so from now on, everywhere in this project."
             frame.carry_out(set_look_up, store, project.id, imported.id, LookUp(lower, as_mode(multiword)), done=done)
 

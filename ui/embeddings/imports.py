@@ -145,7 +145,7 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
         found = sniff(path, name=name, encoding=options["encoding"])
     if found is not None and found.needs_vocabulary:
         st.warning(frame.plain(found.needs_vocabulary))
-        words = st.text_input("File with the words, one a line", key=f"vocabulary-{key}")
+        words = st.text_input("File with the words, one per line", key=f"vocabulary-{key}")
         listed = typed_path(words) if words.strip() else None
         if listed is not None and not listed.is_file():
             st.error(frame.plain(f"There is no file {listed}."))

@@ -28,7 +28,7 @@ def best_worst_box(project: Project, n_items: int) -> None:
     st.markdown("**Of four items a person names the most and the least related.**")
     with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
         st.markdown(
-            "A CSV or TSV file, a row a judgement: the items, the one named best, the one named worst (or their "
+            "A CSV or TSV file, a row per judgement: the items, the one named best, the one named worst (or their "
             "places, 1 the first), and who judged. Item1 … Item4, BestItem, WorstItem and Annotator (Kiritchenko "
             "and Mohammad) are known too."
         )
@@ -101,5 +101,5 @@ def _draw(project: Project, n_items: int) -> None:
         st.download_button(
             "Download the tuples (CSV)", kept[1], f"{slug(project.name)}-tuples.csv", "text/csv",
             icon=":material/download:", on_click="ignore",
-            help="A row a tuple, with room for best, worst and voter. Filled in, it is read above.",
+            help="A row per tuple, with room for best, worst and voter. Filled in, it is read above.",
         )  # fmt: skip

@@ -35,7 +35,7 @@ def groups_box(project: Project) -> None:
     st.markdown("**People put the words of one target into order, and only words of the same target are compared.**")
     with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
         st.markdown(
-            "The text files of Avraham and Goldberg (2016): a target, then two of its positives a line, each with "
+            "The text files of Avraham and Goldberg (2016): a target, then two of its positives per line, each with "
             "the share of people that put it above the other; below the headings *distractors* and *randoms* a "
             "positive above one of these."
         )

@@ -27,7 +27,7 @@ from ui.shared import choosers, frame
 SCALE_NAMES = {"": "not checked", "STSS": "STSS: 0 to 4 in tenths", "CLSS": "CLSS: 0 to 4 in quarters", "own": "own"}
 LAYOUTS = (
     "A CSV or TSV file with two columns of texts (token_a, token_b; word1, word2; sentence1, sentence2) and **either** "
-    "voter and rating, a row a rating, **or** a column for each person, **or** one column of mean scores, perhaps with "
+    "voter and rating, a row per rating, **or** a column per person, **or** one column of mean scores, perhaps with "
     "SD. A long file may have level, genre, condition and order (A or B) as well. WordSim-353, SimVerb, SimLex-999 and "
     "the STS benchmark come in as they are."
 )

@@ -110,7 +110,7 @@ def _an_area(name: str) -> str:
 
 def _label(area: AreaTokens) -> str:
     n_tokens, n_pairs = many(len(area.tokens), "token"), many(area.n_items, "pair")
-    return f"Tokens, one a line ({n_tokens}: {n_pairs})"
+    return f"Tokens, one per line ({n_tokens}: {n_pairs})"
 
 
 def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: bool) -> None:

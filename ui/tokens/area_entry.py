@@ -23,8 +23,8 @@ SHOWN = 20  # notes on a list
 _NO_COLUMN = -1
 _ALL_SHEETS = ""  # no sheet has an empty name
 _FOUND, _LINES, _TABLE = "found", "lines", "table"
-_LAYOUTS = {_FOUND: "found by itself", _LINES: "one token a line", _TABLE: "a table with columns"}
-_LAYOUT_HELP = "In a list of one token a line, commas and quotation marks belong to the tokens."
+_LAYOUTS = {_FOUND: "found by itself", _LINES: "one token per line", _TABLE: "a table with columns"}
+_LAYOUT_HELP = "In a list of one token per line, commas and quotation marks belong to the tokens."
 _BY_LINES = {_FOUND: None, _LINES: True, _TABLE: False}
 
 
@@ -75,7 +75,7 @@ def add_box(store: Store, project: Project) -> None:
             "Area", begun[0], placeholder="For example: Sales & marketing", max_chars=100, key=f"new-name-{key}"
         )
         text = st.text_area(
-            "Tokens, one a line", begun[1], height=180, placeholder="sales\nmarketing\nmachine learning",
+            "Tokens, one per line", begun[1], height=180, placeholder="sales\nmarketing\nmachine learning",
             key=f"new-text-{key}",
         )  # fmt: skip
         drafts.keep(draft, (name, text), ("", ""))
@@ -89,7 +89,7 @@ def add_box(store: Store, project: Project) -> None:
                 take(partial(add_areas, store, project.id), partial(read_pasted, split=split), name, text)
     with file:
         upload = st.file_uploader(
-            "CSV, TSV or Excel with the columns area and token, or a list of one token a line",
+            "CSV, TSV or Excel with the columns area and token, or a list of one token per line",
             key=f"new-file-{key}",
         )
         if upload is not None:

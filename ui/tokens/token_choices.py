@@ -34,8 +34,8 @@ _PAIR = ["area", "token_a", "token_b"]
 def rare_tokens(store: Store, project: Project, view: TokensView) -> None:
     """Which tokens are rare, by which source; and the choice of the source."""
     st.caption(
-        "A dataset needs rare tokens too: models tend to give everything the same frequent neighbours (§2.1). "
-        "A token is rare below a share of the mean frequency in texts of the domain (footnote 2)."
+        "A dataset needs rare tokens too: models tend to give everything the same frequent neighbours. "
+        "A token is rare below a share of the mean frequency in texts of the domain."
     )
     if view.rare is not None:
         _show(view.rare)
@@ -185,7 +185,7 @@ def _sample_size(project: Project, view: TokensView) -> int | None:
         return None
     before = view.rules.sample_size or 100
     key = f"size-{project.id}"
-    return int(st.number_input("Items an area", 1, 1_000_000, before, key=key, disabled=view.locked))
+    return int(st.number_input("Items per area", 1, 1_000_000, before, key=key, disabled=view.locked))
 
 
 def _excluded(project: Project, view: TokensView) -> tuple[tuple[str, str, str], ...]:
@@ -219,7 +219,7 @@ def _change(project: Project, view: TokensView, rules: ItemRules) -> None:
     """Buttons that make the items by other rules: as chosen, or without the proposed pairs."""
     with st.container(horizontal=True):
         frame.command_button(
-            "Make the items anew",
+            "Rebuild the items",
             set_item_rules,
             project.id,
             rules,
