@@ -409,7 +409,7 @@ def test_rare_tokens_and_item_rules_on_the_page(empty, visit):
     assert "23 of 24 pairs are items" in words(app)
     sample = next(toggle for toggle in app.toggle if toggle.label.startswith("Draw a sample"))
     sample.set_value(True).run()
-    size = next(box for box in app.number_input if box.label == "Items an area")
+    size = next(box for box in app.number_input if box.label == "Items per area")
     size.set_value(2).run()
     press(app, "Rebuild the items")
     assert len(read_items(empty, project_id)) == 6
