@@ -53,11 +53,12 @@ Voters see two items and choose the more related one. In ballot 1 each item is s
 stays, so that later votes go to the top ranks, where they are needed most. What the votes make of scores depends on the
 protocol that the plan names:
 
-**The paper's protocol**: an item's score in ballot 1 is the share of its votes that it won. In a later ballot the others
-are stronger, so an item wins less often: a line brings the win ratios back to the scale of ballot 1. An item's score is
-the mean over its ballots. **Runoff's own**: later ballots let items meet that the votes can't tell apart yet, and one fit
-of all votes gives every score; it needs fewer votes for the same accuracy. **Ratings, best–worst choices and orders** of
-target groups have scores of their own; they are collected as rounds on the page Other schemes.
+**The paper's protocol**: an item's score in ballot 1 is the share of its votes that it won. In a later ballot the
+others are stronger, so an item wins less often: a line brings the win ratios back to the scale of ballot 1. An
+item's score is the mean over its ballots. **Runoff's own**: later ballots let items meet that the votes can't tell
+apart yet, and one fit of all votes gives every score; it needs fewer votes for the same accuracy. **Ratings,
+best–worst choices and orders** of target groups have scores of their own; they are collected as rounds on the page
+Other schemes.
 
 Source of the paper's protocol: Lombardo et al., *Top-Rank-Focused Adaptive Vote Collection for the Evaluation of
 Domain-Specific Semantic Models*, EMNLP 2020.
