@@ -44,9 +44,9 @@ def test_a_log_reads_as_sentences(store):
         "Drew ballot 1",
         "Discarded the draw of ballot 1",
         "Drew ballot 1",
-        "Took votes for ballot 1 from first.csv",
+        "Accepted votes for ballot 1 from first.csv",
         "Withdrew first.csv from ballot 1",
-        "Took votes for ballot 1 from again.csv",
+        "Accepted votes for ballot 1 from again.csv",
         "Closed ballot 1",
         "Reopened ballot 1",
     ]

@@ -77,7 +77,7 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
     is_flag=True,
     help="Simulate how many votes and tokens tell the first two models apart with 80 %, by the first --metric.",
 )
-@click.option("--votes", type=int, default=0, help="With --needed: where its search begins; default: 20 an item.")
+@click.option("--votes", type=int, default=0, help="With --needed: where its search begins; default: 20 per item.")
 @click.option("--most", type=int, default=0, help="With --needed: the most votes tried; default: 16 times --votes.")
 @click.option("--voters-like", metavar="S1:S2,E1:E2", help="With --needed: ranges of σ* and ε; default: the paper's.")
 @click.option(

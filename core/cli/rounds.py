@@ -76,10 +76,10 @@ def list_command(project: str, area: str | None, as_json: bool) -> None:
 @click.argument("project")
 @click.option("--scheme", required=True, help="rating, best-worst or order.")
 @click.option("--scale", default="CLSS", show_default=True, help="Of ratings: CLSS or STSS.")
-@click.option("--raters", type=int, help="People wanted for each question (5 ratings, 1 a tuple, 10 orders).")
-@click.option("--task-size", type=int, help="Questions a task.")
-@click.option("--size", type=int, help="Items a tuple (4).")
-@click.option("--appearances", type=int, help="Tuples an item (8).")
+@click.option("--raters", type=int, help="People wanted per question (5 for ratings, 1 for tuples, 10 for orders).")
+@click.option("--task-size", type=int, help="Questions per task.")
+@click.option("--size", type=int, help="Items per tuple (4).")
+@click.option("--appearances", type=int, help="Tuples per item (8).")
 @click.option("--after", type=int, help="Of best–worst: go on with the leading items of this closed round.")
 @click.option("--keep", type=float, help="Share of the items that goes on (0.5).")
 @click.option("--groups", type=click.Path(path_type=Path), help="Of orders: a file of target groups.")
@@ -167,10 +167,10 @@ def _write(target: Path, data: bytes) -> None:
 @rounds_command.command("upload")
 @_of_round
 @click.argument("source", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--accept", is_flag=True, help="Take the answers; without this they are only looked at.")
+@click.option("--accept", is_flag=True, help="Accept the answers; without this they are only looked at.")
 @with_json
 def upload_command(project: str, number: int, source: Path, area: str | None, accept: bool, as_json: bool) -> None:
-    """Look at a result FILE for round NUMBER of a PROJECT, or take its answers."""
+    """Look at a result FILE for round NUMBER of a PROJECT, or accept its answers."""
     from ..store.votes.votes import accept_upload, preview_upload
     from ..views import file_kinds
 
@@ -190,7 +190,7 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
                     "issues": [str(issue) for issue in preview.issues]})  # fmt: skip
         return
     told = ", ".join(f"{n:,} {kind}" for kind, n in preview.counts.items()) or "no answer"
-    click.echo(f"{name}: {told}. {'Taken.' if accept else 'Nothing was taken: add --accept.'}")
+    click.echo(f"{name}: {told}. {'Accepted.' if accept else 'Nothing was accepted: add --accept.'}")
 
 
 @rounds_command.command("simulate")

@@ -48,7 +48,7 @@ def take(visitor: Visitor, name: str, results: bytes, n: int, number: int) -> No
     visitor.upload(UPLOAD, name, results)
     visitor.says(f"{n:,} new answers.")
     visitor.press("Accept these answers")
-    visitor.says(f"{name} is taken: {n:,} new answers.")
+    visitor.says(f"{name} is accepted: {n:,} new answers.")
     visitor.press(f"Close round {number}")
     visitor.says(f"Round {number} is closed: what it says stands below.")
 

@@ -119,7 +119,7 @@ def take(visitor: Visitor, name: str, results: bytes, expected: dict[str, int]) 
         what: int(count) for what, _, count, _ in visitor.cells(f"What {name} holds", n_rows=len(expected))
     } == expected
     visitor.press("Accept these votes")
-    visitor.says(f"{name} is taken: {expected['new votes']:,} new votes of")
+    visitor.says(f"{name} is accepted: {expected['new votes']:,} new votes of")
 
 
 def ballot_with_one_word_unknown(visitor: Visitor, server: Server, batch: bytes) -> list[bytes]:
@@ -173,7 +173,7 @@ def ballot_in_turkle(visitor: Visitor, server: Server, batch: bytes) -> list[byt
     visitor.upload(UPLOAD, "turkle.csv", results)
     visitor.says("(Turkle), for ballot 3.")
     visitor.press("Accept these votes")
-    visitor.says("turkle.csv is taken: 28 new votes of 3 voters")
+    visitor.says("turkle.csv is accepted: 28 new votes of 3 voters")
     visitor.press("Close ballot 3")
     return [results]
 

@@ -73,9 +73,9 @@ def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started, monk
     assert "Taking the votes in the background" in words(app)
     assert not [button for button in app.button if button.label == "Accept these votes"]
     finish(started[1])
-    assert executor.done_said(job_of(store, project_id, executor.KIND)).startswith("results.csv is taken: ")
+    assert executor.done_said(job_of(store, project_id, executor.KIND)).startswith("results.csv is accepted: ")
     app.run()
-    assert "results.csv is taken" in words(app)
+    assert "results.csv is accepted" in words(app)
     (upload,), ballot_id = read_uploads(store, project_id), read_ballots(store, project_id)[0].id
     assert upload.counts == at_once.counts
     by_job = progress(store, ballot_id)

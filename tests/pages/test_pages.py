@@ -569,7 +569,7 @@ def test_a_withdrawal_says_what_it_changed(empty, visit):
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
     app = visit("collect", project_id)
     press(app, "Withdraw it")
-    assert "42 answers of results.csv count no more: 42 votes fewer. No item has a rank any more." in words(app)
+    assert "42 answers of results.csv count no more: 42 fewer votes. No item has a rank any more." in words(app)
 
 
 @of_the_demo

@@ -46,7 +46,7 @@ def test_choices_are_asked_with_an_example_and_then_taken(ballot: CaseBallot) ->
     assert classes(app) == {"new votes": 12}
     named(app.button, "Accept these votes").click().run()
     assert not app.exception
-    assert "votes.tsv is taken: 12 new votes" in texts(app)
+    assert "votes.tsv is accepted: 12 new votes" in texts(app)
     with ballot.store.read() as conn:
         (mapping,) = conn.execute(sa.select(t.upload.c.mapping)).scalars()
     assert dict(mapping["choices"])["0"] == "left"

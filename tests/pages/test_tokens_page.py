@@ -80,11 +80,11 @@ def test_look_ups_are_chosen_for_an_embedding_and_hold_on_every_page(demo, proje
     labelled(app.toggle, "Also try lower case").set_value(True)
     labelled(app.radio, "Tokens of several words").set_value("mean of parts")
     press(app, "Apply")
-    assert "looks tokens up so from now on" in words(app)
+    assert "looks tokens up this way from now on" in words(app)
     assert read_log(demo, project, 1)[0]["action"] == "set look-up"
     said = words(visit("tokens", project))
     assert "has 6 of 8 tokens." in said
-    assert "then in lower case; several words: the mean of their words' vectors." in said
+    assert "also tried in lower case; tokens of several words: the mean of their words' vectors." in said
     found = tokens.load(demo, project).coverage[0].respelled
     assert found["found_as"].tolist() == ["retail", "stock + market"]
 
@@ -96,7 +96,7 @@ def test_missing_tokens_are_found_by_one_press_and_back_by_another(demo, project
     assert "It would find 1 token in" in said  # retail, in lower case
     press(app, "Also try lower case")
     assert not app.exception
-    assert "Missing tokens are looked up so in" in words(app)
+    assert "Applied to" in words(app)
     assert "has 5 of 8 tokens." in words(app)
     press(app, "Take the mean of their words")
     said = words(app)

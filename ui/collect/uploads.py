@@ -47,13 +47,13 @@ class _Asks:
 
 VOTES = _Asks(
     "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
-    "Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
+    "Nothing counts until you accept it. A file may be uploaded again: known votes are not counted twice.",
     "Accept these votes",
     "vote",
 )
 ANSWERS = _Asks(
     "Result files of Turkle or in Mechanical Turk's format, or the table filled in",
-    "Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled. A round "
+    "Nothing counts until you accept it. A file may be uploaded again: known answers are not counted twice. A round "
     "of ratings also takes a rating set with a column for each person, or with voter and rating: items are "
     "found by their texts.",
     "Accept these answers",
@@ -132,7 +132,7 @@ def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: Foun
             f"**{many(preview.counts.get('new', 0), f'new {noun}')}.**"
         )
         if preview.accepted_before:
-            st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
+            st.caption(f"The same file was accepted on {moment(preview.accepted_before)} UTC.")
         questions_box(file, preview.questions)
         issues = remarks(preview)
         for issue in issues[:3]:
@@ -182,7 +182,7 @@ def upload_list(project: Project, uploads: tuple[Upload, ...], open_number: int 
             "new votes": upload.counts.get("new", 0),
             "voters": "" if upload.effect is None else voters_said(upload.effect),
             "what it changed": "" if upload.effect is None else top_sentence(upload.effect),
-            "taken (UTC)": moment(upload.accepted_at),
+            "accepted (UTC)": moment(upload.accepted_at),
             "state": _state_of(upload),
         }
         for upload in uploads

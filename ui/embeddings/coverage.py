@@ -79,7 +79,7 @@ def remedies_box(project: Project, view: TokensView) -> None:
                     project.id,
                     of.remedy,
                     True,
-                    done=lambda names: f"Missing tokens are looked up so in {with_and(list(names))}.",
+                    done=lambda names: f"Applied to {with_and(list(names))}.",
                     key=f"apply-{of.remedy}-{project.id}",
                     help="Tokens that are found keep their vectors, and so do their items' cosines.",
                 )
@@ -111,8 +111,8 @@ def said(imported: Imported) -> str:
     way = WAYS[imported.multiword]
     way = way[:1].lower() + way[1:]
     if imported.lower:
-        return f"Tokens are looked up then in lower case; several words: {way}."
-    return f"Tokens are looked up in their own case only; several words: {way}."
+        return f"Missing tokens are also tried in lower case; tokens of several words: {way}."
+    return f"Tokens are looked up in their own case only; those of several words: {way}."
 
 
 def look_up_form(store: Store, project: Project, imported: Imported) -> None:
@@ -124,7 +124,7 @@ def look_up_form(store: Store, project: Project, imported: Imported) -> None:
             "Also try lower case",
             imported.lower,
             key=f"lower-{key}",
-            help="For tokens that it has in no spelling of their own case. Turkey then is turkey, if it lacks Turkey.",
+            help="For tokens that it has in no spelling of their own case. If it lacks Turkey, turkey stands for it.",
         )
         multiword = choosers.radio(
             "Tokens of several words",
@@ -134,7 +134,7 @@ def look_up_form(store: Store, project: Project, imported: Imported) -> None:
             help="Many embeddings write machine_learning. With the mean, all words of a token must be there.",
         )
         if st.form_submit_button("Apply"):
-            done = f"{imported.name} looks tokens up so from now on, everywhere in this project."
+            done = f"{imported.name} looks tokens up this way from now on, everywhere in this project."
             frame.carry_out(set_look_up, store, project.id, imported.id, LookUp(lower, as_mode(multiword)), done=done)
 
 

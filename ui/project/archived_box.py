@@ -55,7 +55,7 @@ def archived_box(store: Store) -> None:
         return
     mapping = columns_form(found, guessed, f"archived-{uploads[0].file_id}", with_areas=True)
     by_file = len(files) > 1 and st.checkbox(
-        "Each file is a ballot of its own, in this order", help="Else all files together are one ballot."
+        "Each file is a ballot of its own, in this order", help="Otherwise all files together are one ballot."
     )
     if missing := missing_words(tables[0], mapping):
         st.info(frame.plain(missing), icon=":material/info:")
@@ -88,8 +88,8 @@ def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_fil
         random_opponents = st.checkbox(
             "Opponents were drawn at random",
             help=(
-                "Then scores are Borda scores, as in the paper. Else they are Bradley–Terry scores, which ask nothing "
-                "of how opponents were chosen."
+                "Then scores are Borda scores, as in the paper. Otherwise they are Bradley–Terry scores, which assume "
+                "nothing about how opponents were chosen."
             ),
         )
         if not st.form_submit_button("Make the project", type="primary"):

@@ -58,6 +58,6 @@ def new_project() -> None:
 def new_box() -> None:
     """Everything that makes a project: a form, a project file, archived results."""
     new_project()
-    st.caption("Or take in one that exists: a project file of Runoff, or the result files of an old campaign.")
+    st.caption("Or bring an existing one: a Runoff project file, or the result files of an old campaign.")
     project_files.import_box(frame.store())
     archived_box(frame.store())

@@ -112,7 +112,7 @@ def _uploads(project: Project, found: RoundView) -> None:
             "file": upload.filename,
             "rows": upload.n_rows,
             "new answers": upload.counts.get("new", 0),
-            "taken (UTC)": moment(upload.accepted_at),
+            "accepted (UTC)": moment(upload.accepted_at),
             "state": f"withdrawn on {moment(upload.withdrawn_at)}" if upload.withdrawn_at else "counted",
         }
         for upload in found.uploads

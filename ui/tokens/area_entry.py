@@ -196,7 +196,7 @@ def _columns_box(found: TokenFile, key: str) -> tuple[int | None, int] | None:
     token = choosers.selectbox("Token column", names, guess.token, key=f"token-column-{key}", place=right)
     if not guess.is_certain and not twins:
         st.warning(
-            "The first row is taken for the names of the columns. If it holds a token, choose the layout “one token a "
+            "The first row is read as the names of the columns. If it holds a token, choose the layout “one token per "
             "line”, or put a row with the names area and token above it."
         )
     return None if area is None or token is None else (None if area == _NO_COLUMN else area, token)
