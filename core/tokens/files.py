@@ -147,7 +147,7 @@ class _Lines:
 
     def read(self, columns: tuple[Column | None, Column] | None) -> _Read:
         if columns is not None:
-            raise InputError("A list of one token a line has no columns to choose from.")
+            raise InputError("A list of one token per line has no columns to choose from.")
         return _plain_list(self.area, self.lines, self.notes)
 
 

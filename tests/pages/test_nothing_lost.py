@@ -92,7 +92,7 @@ def test_changes_of_an_area_are_there_again_until_saved_or_discarded(empty: Stor
     app = visit("tokens", project_id)
     tokens_of(app).set_value("cat\ndog\nowl").run()
     elsewhere_and_back(app, "tokens")
-    assert f"Your changes of this area {BACK}" in words(app)
+    assert f"Your changes to this area {BACK}" in words(app)
     assert tokens_of(app).value == "cat\ndog\nowl"
     # Another area has its own text, and the first its draft when it is looked at again.
     labelled(app.selectbox, "Area").select("Tools").run()

@@ -43,7 +43,7 @@ def edit_box(store: Store, project: Project, view: TokensView) -> None:
     text = st.text_area(_label(area), drafts.begin(draft, key, stored), height=300, key=key)
     drafts.keep(draft, text, stored)
     with back:
-        drafts.tell(draft, "Your changes of this area")
+        drafts.tell(draft, "Your changes to this area")
     new = [line for line in text.splitlines() if is_several(clean_token(line)) and clean_token(line) not in area.tokens]
     if split_box(new, key):
         text = "\n".join("\n".join(split_tokens(line)) if line in new else line for line in text.splitlines())
@@ -136,7 +136,7 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
         given = [row for row in given if row[1].strip()]
     drafts.keep(draft, given, rows)
     with back:
-        drafts.tell(draft, "Your changes of this table")
+        drafts.tell(draft, "Your changes to this table")
     changed = given != rows
     try:
         new = checked(given)
