@@ -146,7 +146,7 @@ def test_a_trial_is_gone_through_with_simulated_people(
     visitor.turn_to("Collect")
     visitor.press("Draw the round")
     visitor.press("Let simulated people answer")
-    visitor.says("3,800 answers of simulated people. They are marked so for ever.")
+    visitor.says("3,800 answers of simulated people. They are permanently marked as such.")
     visitor.press("Close round 1")
     visitor.unfold("Side by side with the votes")
     visitor.says("items")

@@ -99,7 +99,7 @@ WORDS = (
     ("Similarity", "Only likeness of meaning counts; embeddings rank by cos."),
     (
         "Simulated voter",
-        "A program that votes by the paper's model. Its votes are marked for ever, in demo and trial projects only.",
+        "A program that votes by the paper's model, in demo and trial projects only. Its votes are permanently marked.",
     ),
 )
 

@@ -16,7 +16,7 @@ NOTIONS = {
     "relatedness": "Relatedness: any strong tie counts, opposites too",
     "similarity": "Similarity: only likeness of meaning counts",
 }
-KINDS = {"real": "Real: only people vote", "trial": "Trial: simulated voters may answer too, marked for ever"}
+KINDS = {"real": "Real: only people vote", "trial": "Trial: simulated voters may answer too, permanently marked"}
 STARTS = {
     "empty": "Empty: your own token lists",
     "template": "Template: two areas of everyday words, a plan, and a drawn pilot of 50 comparisons",
