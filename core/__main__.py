@@ -93,7 +93,7 @@ for _command in (
 @click.option("--items", "n_items", type=int, required=True, help="Number of items, N.")
 @click.option("--ballots", "n_ballots", type=int, required=True, help="Number of ballots.")
 @click.option("--keep", type=float, required=True, help="Fraction of the items that goes on to the next ballot, α.")
-@click.option("--appearances", required=True, help="Appearances of an item in a ballot, M; or one a ballot: 20,20,40.")
+@click.option("--appearances", required=True, help="Appearances of an item per ballot, M; or one for each: 20,20,40.")
 @with_json
 def plan_command(n_items: int, n_ballots: int, keep: float, appearances: str, as_json: bool) -> None:
     """What a campaign costs in comparisons, and what is unwise about its plan."""

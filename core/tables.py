@@ -102,7 +102,7 @@ SHOWN = Schema(
     },
 )
 
-# What a result file says, one row an answer field. `row` is the file's row (header = 1); `choice` is
+# What a result file says, one row per answer field. `row` is the file's row (header = 1); `choice` is
 # left, right, tie, unknown, "" (no answer), or whatever else was found; `status` is submitted, approved
 # or rejected; `assignment_id`, `task_id` and the texts are "" where the file lacks them; `seconds` is a comparison's
 # share.

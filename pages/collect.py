@@ -46,7 +46,7 @@ def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
     collecting_box(store, project, view, stage, settings, pages)
     preview_box(store, project, stage.ballot, pages)
     trial_box(store, project, stage.ballot, pages)
-    st.markdown("##### 2. Take the votes back")
+    st.markdown("##### 2. Upload results")
     uploads.upload_box(store, project, stage.ballot, more=fetched_files(project))
     if project.may_simulate and not stage.progress.is_complete:
         st.caption("Or, in a demo or trial project:")

@@ -18,9 +18,9 @@ if st.session_state.get("project_id"):
 st.markdown(
     """
 1. **Embeddings**: load the models you want to compare.
-2. **Tokens**: give lists of words by semantic area; all pairs of an area become items.
-3. **Plan**: choose how many ballots there are and how many votes they take.
-4. **Collect**: draw a ballot, let people vote, take their answers in, close it, draw the next.
+2. **Tokens**: give lists of tokens by semantic area; all pairs of an area become items.
+3. **Plan**: choose the protocol, how many ballots there are and how many votes they take.
+4. **Collect**: draw a ballot, let people vote, upload the results, close it, draw the next.
 5. **Voters**: see how each voter voted; leave out careless ones, after a look at what that changes. It can be undone.
 6. **Scores**: see the ranking, with intervals and the votes behind each score.
 7. **Evaluate**: see how well each embedding ranks the items as people do.
@@ -49,14 +49,19 @@ bar, then *From archived results*.
 st.subheader("How scores come about")
 st.markdown(
     """
-Voters see two items and choose the more related one. In ballot 1 each item is shown M times; its score is the share it
-won. Then only the top share α stays, so that later votes go to the top ranks, where they are needed most.
+Voters see two items and choose the more related one. In ballot 1 each item is shown M times. Then only the top share α
+stays, so that later votes go to the top ranks, where they are needed most. What the votes make of scores depends on the
+protocol that the plan names:
 
-**The paper's protocol**: in a later ballot the others are stronger, so an item wins less often: a line brings the win
-ratios back to the scale of ballot 1. An item's score is the mean over its ballots. **Runoff's own**: later ballots let
-items meet that the votes can't tell apart yet, and one fit of all votes gives every score; it needs fewer votes for the
-same accuracy. Source of the paper's: Lombardo et al., *Top-Rank-Focused Adaptive Vote Collection for
-the Evaluation of Domain-Specific Semantic Models*, EMNLP 2020.
+**The paper's protocol**: an item's score in ballot 1 is the share of its votes that it won. In a later ballot the
+others are stronger, so an item wins less often: a line brings the win ratios back to the scale of ballot 1. An
+item's score is the mean over its ballots. **Runoff's own**: later ballots let items meet that the votes can't tell
+apart yet, and one fit of all votes gives every score; it needs fewer votes for the same accuracy. **Ratings,
+best–worst choices and orders** of target groups have scores of their own; they are collected as rounds on the page
+Other schemes.
+
+Source of the paper's protocol: Lombardo et al., *Top-Rank-Focused Adaptive Vote Collection for the Evaluation of
+Domain-Specific Semantic Models*, EMNLP 2020.
 """
 )
 with st.expander("The formulas"):

@@ -32,7 +32,7 @@ if begins:
     with st.container(border=True):
         st.markdown("##### A new project")
         new_box()
-        if st.button("Not now", icon=":material/close:"):
+        if st.button("Cancel", icon=":material/close:"):
             st.session_state["_begins"] = False
             st.rerun()
 is_introduced = demo_box.show(project)
@@ -44,7 +44,7 @@ if view.simulated and not is_introduced:
     )
 frame.next_step(view.next_page, frame.plain(view.next_label[:1].lower() + view.next_label[1:]), area_id=view.next_area)
 
-st.subheader("The way of the data")
+st.subheader("Steps")
 for step in view.steps:
     mark = ":material/check_circle:" if step.done else ":material/radio_button_unchecked:"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):

@@ -51,6 +51,7 @@ def in_embeddings() -> None:
         st.caption("No embedding is loaded yet, so nothing is known of missing tokens.")
         frame.link("embeddings", "Load an embedding", icon=":material/hub:")
         return
+    coverage.remedies_box(project, view)
     for found in view.coverage:
         coverage.show(store, project, found)
     frame.link("embeddings", "Change how tokens are looked up", icon=":material/manage_search:")

@@ -126,7 +126,7 @@ class TestFigures:
         assert facts.votes.seconds == 10.0  # 30 s for a task of three
         said = text_of(store, project)
         # PLAN pays .25 for 3 comparisons: at 6 s each 50 an hour, at 10 s each 30
-        assert "50.00, at 6 s a comparison" in said
+        assert "50.00, at 6 s per comparison" in said
         assert "30.00, at a median of 10.0 s over" in said
 
     def test_agreement_of_several_answers_stands_with_its_numbers(self, store):

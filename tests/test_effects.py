@@ -211,7 +211,7 @@ def test_sentences(effect, sentence):
 
 
 def test_votes_and_voters_in_words():
-    assert [votes_said(Effect(n)) for n in (1, -2, 0)] == ["1 vote more", "2 votes fewer", "as many votes as before"]
+    assert [votes_said(Effect(n)) for n in (1, -2, 0)] == ["1 more vote", "2 fewer votes", "as many votes as before"]
     assert voters_said(Effect(1, new_voters=1)) == "1 voter, new"
     assert voters_said(Effect(1, known_voters=2)) == "2 voters (known already)"
     assert Effect.from_stored(None) is None

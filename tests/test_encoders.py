@@ -218,7 +218,7 @@ class Short:
 
 
 def test_an_encoder_that_loses_tokens_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="one vector a token"):
+    with pytest.raises(InputError, match="one vector per token"):
         encode_into(tmp_path / "e", Short(), ["sea", "taste"], source="Short", digest="d")
     assert not (tmp_path / "e").exists()
 

@@ -143,5 +143,5 @@ def test_encoders_need_one_method() -> None:
         def encode(self, tokens: list[str]) -> np.ndarray:
             return np.ones((1, 3))
 
-    with pytest.raises(InputError, match="one vector a token"):
+    with pytest.raises(InputError, match="one vector per token"):
         encoded(Short(), ["a", "b"], name="short")

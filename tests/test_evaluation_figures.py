@@ -173,7 +173,7 @@ def test_a_relatedness_dataset_ranks_missing_items_below_all_cosines(models: tup
 def test_odd_policies_and_vectors_are_refused(models: tuple[Embedding, Embedding]) -> None:
     with pytest.raises(InputError, match="policy"):
         compare(items(), models, policy="all")
-    with pytest.raises(InputError, match="one vector a token"):
+    with pytest.raises(InputError, match="one vector per token"):
         given(["a", "a"], np.ones((2, 2)), name="m")
     assert words_of(["a", "x y"]) == ["a", "x y", "x", "y"]
 

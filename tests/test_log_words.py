@@ -44,9 +44,9 @@ def test_a_log_reads_as_sentences(store):
         "Drew ballot 1",
         "Discarded the draw of ballot 1",
         "Drew ballot 1",
-        "Took votes for ballot 1 from first.csv",
+        "Accepted votes for ballot 1 from first.csv",
         "Withdrew first.csv from ballot 1",
-        "Took votes for ballot 1 from again.csv",
+        "Accepted votes for ballot 1 from again.csv",
         "Closed ballot 1",
         "Reopened ballot 1",
     ]
@@ -64,7 +64,7 @@ def test_copies_and_projects_put_away(store):
     archive_project(store, copy)
     restore_project(store, copy)
     said = list(log_table(read_log(store, copy))["what"])
-    assert said[:2] == ["Took the project out again", "Put the project away"]
+    assert said[:2] == ["Restored the project", "Archived the project"]
     assert not re.search("[{}]", " ".join(said))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from embedding_files import text, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.embeddings import MODES, LookUp, import_embedding, load, open_embedding
+from core.embeddings import MODES, REMEDIES, LookUp, import_embedding, load, open_embedding
 from core.errors import InputError
 
 WORDS = {
@@ -57,6 +58,10 @@ BY_HAND = [
     ("left right", "mean of parts", ("", "the vectors of its parts cancel out", None)),
     ("left right", "underscore", ("", "not in the vocabulary", None)),
     ("void", "mean of parts", ("", "its vector is all zeros", None)),
+    ("machine learning", "mean if missing", ("machine_learning", "", [9, 9])),
+    ("learning machine", "mean if missing", ("learning + machine", "", [2, 2])),
+    ("left right", "mean if missing", ("", "the vectors of its parts cancel out", None)),
+    ("boat", "mean if missing", ("", "not in the vocabulary", None)),
     ("cafe\u0301", "as they are", ("café", "", [2, 0])),
     ("naïve", "as they are", ("nai\u0308ve", "", [0, 2])),
     ("Turkey", "as they are", ("", "not in the vocabulary", None)),
@@ -107,6 +112,31 @@ def test_a_token_is_looked_for_in_its_own_case_first(token, lower, mode):
     assert (options == kept) or lower
 
 
+@given(st.lists(st.sampled_from([*WORDS, "Turkey", "learning machine", "Machine Learning", "boat"]), max_size=6))
+def test_a_remedy_finds_more_and_changes_nothing_that_is_found(path, tokens):
+    """Not the vector, not what it is found as, not a cosine, to the last bit; and it can be taken back."""
+    embedding, pairs = load(path), list(product(tokens, tokens))
+    before = embedding.vectors(tokens)
+    cosines = embedding.cosines(*zip(*pairs, strict=True)) if pairs else np.empty(0)
+    for remedy in REMEDIES:
+        way = LookUp().with_remedy(remedy)
+        assert way.has_remedy(remedy)
+        assert way.without_remedy(remedy) == LookUp()
+        mended = embedding.with_look_up(way)
+        assert set(mended.missing(tokens)) <= set(embedding.missing(tokens))
+        found = np.isfinite(before).all(axis=1)
+        np.testing.assert_array_equal(mended.vectors(tokens)[found], before[found])
+        if pairs:
+            after = mended.cosines(*zip(*pairs, strict=True))
+            np.testing.assert_array_equal(after[np.isfinite(cosines)], cosines[np.isfinite(cosines)])
+
+
+def test_spellings_that_were_chosen_keep_from_a_remedy(path):
+    for mode in ("underscore", "mean of parts"):
+        assert LookUp(multiword=mode).with_remedy("mean") == LookUp(multiword=mode)
+    assert LookUp(multiword="mean of parts").without_remedy("mean") == LookUp(multiword="mean of parts")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_single_words_are_the_same_in_every_mode(path, mode):
     embedding = load(path, look_up=LookUp(multiword=mode))
@@ -145,7 +175,7 @@ def test_an_import_opens_in_any_way_and_shares_its_vectors(path, tmp_path):
 
 
 def test_other_modes_are_told_in_words():
-    with pytest.raises(InputError, match="mean of parts; not 'sum'"):
+    with pytest.raises(InputError, match="mean if missing; not 'sum'"):
         LookUp(multiword="sum")
 
 

@@ -376,9 +376,9 @@ def test_the_log_speaks_of_the_pilot(store, project_id):
         "Drew the pilot",
         "Discarded the draw of the pilot",
         "Drew the pilot",
-        "Took votes for the pilot from r.csv",
+        "Accepted votes for the pilot from r.csv",
         "Withdrew r.csv from the pilot",
-        "Took votes for the pilot from r.csv",
+        "Accepted votes for the pilot from r.csv",
         "Closed the pilot",
         "Reopened the pilot",
     ]

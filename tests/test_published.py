@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -98,6 +99,101 @@ def test_gensim_evaluates_its_file(store, project, tmp_path):
     cosines = [vectors.similarity(a, b) for a, b in zip(stored["token_a"], stored["token_b"], strict=True)]
     assert found.statistic == pytest.approx(spearmanr(stored["score"], cosines).statistic, abs=1e-12)
     assert missing == 0
+
+
+KITCHEN = ("rolling pin", "Turkey", "sea salt", "whisk", "oven mitt")
+MODELS = {  # as they spell the tokens: underscores, spaces, lower case, and what none has
+    "joined": ("rolling_pin", "Turkey", "sea_salt", "whisk"),
+    "spaced": ("rolling-pin", "Turkey", "sea salt", "oven_mitt"),
+    "lower": ("rolling_pin", "turkey", "whisk"),
+}
+
+
+def test_gensim_covers_what_runoff_covers(store, tmp_path):
+    """With every model in one of the files, by gensim's own count; items and ρ are Runoff's by cos."""
+    from embedding_files import write
+    from gensim.models import KeyedVectors
+
+    from core.embeddings import LookUp
+    from core.evaluation import evaluate
+    from core.store.projects.library import import_into, open_library, read_embeddings, set_look_up
+
+    project_id = create_project(store, "Kitchen", notion="similarity", seed=3)
+    add_areas(store, project_id, [AreaTokens("Kitchen", KITCHEN)])
+    save_plan(store, project_id, replace(PLAN, n_ballots=1))
+    run_people(store, project_id, 1)
+    rng = np.random.default_rng(2)
+    for name, words in MODELS.items():
+        rows = rng.normal(size=(len(words), 5))
+        import_into(store, project_id, write(tmp_path, array(words, rows), f"{name}.kv"), trusted=True)
+    lower = next(of for of in read_embeddings(store, project_id) if of.name == "lower")
+    set_look_up(store, project_id, lower.id, LookUp(lower=True))
+    files = read_published(publish(store, project_id).data).files
+    names = [name for name in files if name.startswith("formats/gensim")]
+    assert names == ["formats/gensim-2.tsv", "formats/gensim-3.tsv", "formats/gensim.tsv"]
+    card = files["README.md"].decode()
+    assert "with tokens as the compared models spell them, such as rolling\\_pin" in card
+    stored = read_stored(store, project_id)
+    for of in read_embeddings(store, project_id):
+        model = KeyedVectors.load(str(tmp_path / f"{of.name}.kv"))
+        ours = evaluate(stored, open_library(store, of), notion="similarity").overall
+        found = {}
+        for name in names:
+            path = tmp_path / "pairs.tsv"
+            path.write_bytes(files[name])
+            try:
+                told = model.evaluate_word_pairs(str(path), case_insensitive=False, restrict_vocab=len(model))
+            except ValueError:  # of fewer than two pairs that it covers
+                continue
+            _, rho, missing = told
+            found[round(ours.n_items * (1 - missing / 100))] = rho.statistic
+        assert max(found) == ours.n_covered
+        assert found[ours.n_covered] == pytest.approx(ours.rho.estimate)
+
+
+def array(words, rows) -> bytes:
+    """Words, some with a space in them, as gensim's own file holds them."""
+    import pickle
+
+    from gensim.models import KeyedVectors
+
+    vectors = KeyedVectors(rows.shape[1])
+    vectors.add_vectors(list(words), rows.astype(np.float32))
+    return pickle.dumps(vectors, protocol=4)
+
+
+def test_one_file_for_gensim_where_the_models_agree(store, project, tmp_path):
+    """And none of its tokens is spelled otherwise where no model is there, as before."""
+    files = read_published(publish(store, project).data).files
+    assert [name for name in files if "gensim" in name] == ["formats/gensim.tsv"]
+    lines = files["formats/gensim.tsv"].decode().splitlines()
+    stored = read_stored(store, project)
+    pairs = list(zip(stored["token_a"], stored["token_b"], strict=True))
+    assert [tuple(line.split("\t")[:2]) for line in lines] == pairs
+
+
+def test_the_card_has_the_baselines_as_the_command_tells_them(store, project, tmp_path, capsys):
+    from core.__main__ import main
+
+    made = publish(store, project)
+    (tmp_path / "dataset.zip").write_bytes(made.data)
+    card = read_published(made.data).files["README.md"].decode()
+    ask = ["evaluate", str(tmp_path / "dataset.zip"), "--spelling", "substring", "--baselines"]
+    with pytest.raises(SystemExit):
+        main([*ask, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert [row["model"] for row in told["baselines"]] == [
+        "a random ranking", "spelling: longest common substring", "spelling: Jaro–Winkler",
+        "spelling: character n-grams",
+    ]  # fmt: skip
+    for row in told["baselines"][1:]:
+        figures = (f"{row[key]['estimate']:.3f}".replace("-", "−") for key in ("rho_w", "tau_w", "rho", "tau"))
+        assert f"| {row['model']} | {' | '.join(figures)} |" in card
+    assert told["baselines"][1]["rho_w"]["estimate"] == told["models"][0]["rho_w"]["estimate"]
+    assert "| a random ranking | −" in card
+    with pytest.raises(SystemExit):
+        main(ask)
+    assert "a random ranking" in capsys.readouterr().out
 
 
 def test_a_split_is_by_tokens_and_told(store, project):

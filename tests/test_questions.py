@@ -171,7 +171,7 @@ def test_the_commands_of_ballots_are_those_of_rounds(store, kind):
     def done(command):
         return command.said(command.run(store))
 
-    assert done(SimulateVotes.of(project_id, None, found)).endswith("They are marked so for ever.")
+    assert done(SimulateVotes.of(project_id, None, found)).endswith("They are permanently marked as such.")
     close = CloseBallot.of(project_id, None, found)
     with store.read() as conn:
         assert 0 < close.seconds(conn) < 1

@@ -59,7 +59,7 @@ class TestProposals:
             "only 7 of 10 comparisons were answered",
             "2 of 3 check comparisons were answered wrong",
             "",
-            "answered in 1.5 s a comparison, where 6.0 s are usual",
+            "answered in 1.5 s per comparison, where 6.0 s are usual",
             "",
             "",
         ]

@@ -24,7 +24,7 @@ _LIMITS = {
     "overlap": (0, 0.5, "The share of comparisons that several voters judge"),
     "overlap_voters": (2, MOST_OVERLAP_VOTERS, "The voters of such a comparison"),
     "gold": (0, 10, "The number of comparisons with a known answer"),
-    "repeats": (0, 5, "The repeats a task"),
+    "repeats": (0, 5, "The repeats per task"),
     "audit_items": (0, 100, "The number of cut items that come back in a ballot"),
     "audit_votes": (1, 40, "The comparisons of a cut item"),
 }

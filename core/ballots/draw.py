@@ -134,7 +134,7 @@ def _random_places(task: Ints, rng: np.random.Generator) -> Ints:
 
 @dataclass(frozen=True)
 class DrawnBallot:
-    """A drawn ballot, one row a comparison, sorted by task and position; all arrays of shape (n,).
+    """A drawn ballot, one row per comparison, sorted by task and position; all arrays of shape (n,).
 
     first, second : the values in `items` that meet; flipped : first is shown on the right;
     left_swapped, right_swapped : the item on that side has its second token printed first;

@@ -60,9 +60,12 @@ def archived_command(
     from ..store import open_store
     from ..store.projects.projects import get_project
     from ..tabular import in_utf8
+    from ..views import file_kinds
     from ..votes.meanings import OpenQuestionsError, Said
 
     read = [(name, in_utf8(data, name, encoding)) for name, data in map(_read, files)]
+    for name, data in read:
+        file_kinds.check("archived results", data, name)
     said: dict[str, Any] = _pairs(columns, "--column", set(ROLES))
     if separator:
         said["separator"] = separator

@@ -21,7 +21,7 @@ SHOWN = 5
 @click.option("--workspace", type=click.Path(path_type=Path), help="The folder; else RUNOFF_WORKSPACE.")
 @with_json
 def check_command(workspace: Path | None, as_json: bool) -> None:
-    """Look whether a workspace is whole: votes, tallies, scores, files, jobs. Exits with 1 where it isn't."""
+    """Check whether a workspace is whole: votes, tallies, scores, files, jobs. Exits with 1 where it isn't."""
     from ..jobs.invariants import check_store
     from ..store import default_workspace, open_store
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     type=click.FloatRange(0),
     default=0.0,
     show_default=True,
-    help="Differences up to this much are let pass, too.",
+    help="Differences up to this much pass too.",
 )
-@click.option("--exact", is_flag=True, help="Let other last bits fail, too.")
+@click.option("--exact", is_flag=True, help="Fail on different last bits too.")
 @with_json
 def replay_command(export: str, tolerance: float, exact: bool, as_json: bool) -> None:
     """Compute every score of an EXPORT (published dataset or project file, zip) anew from its votes.

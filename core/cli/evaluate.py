@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from .evaluate_output import METRICS, SHOWN, evaluation_json, evaluation_text
+from .evaluate_output import METRICS, SHOWN, baselines_json, baselines_text, evaluation_json, evaluation_text
 from .needed import needed_lines, simulated
 from .shared import with_json, write_json
 
@@ -26,7 +26,8 @@ _SPELLINGS = {
     "jaro-winkler": "Jaro–Winkler",
     "ngrams": "character n-grams",
 }
-_MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean of parts"}
+_MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean of parts",
+               "mean-if-missing": "mean if missing"}  # fmt: skip
 
 
 @click.command("evaluate")
@@ -57,7 +58,8 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
     type=click.Choice(list(_MULTIWORD)),
     default="as-is",
     show_default=True,
-    help="Tokens of several words: as-is (or else with _ for spaces), with _ only, or the mean of their parts.",
+    help="Tokens of several words: as-is (or else with _ for spaces), with _ only, the mean of their "
+    "parts, or that mean for those that a model lacks.",
 )
 @click.option(
     "--policy",
@@ -75,7 +77,7 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
     is_flag=True,
     help="Simulate how many votes and tokens tell the first two models apart with 80 %, by the first --metric.",
 )
-@click.option("--votes", type=int, default=0, help="With --needed: where its search begins; default: 20 an item.")
+@click.option("--votes", type=int, default=0, help="With --needed: where its search begins; default: 20 per item.")
 @click.option("--most", type=int, default=0, help="With --needed: the most votes tried; default: 16 times --votes.")
 @click.option("--voters-like", metavar="S1:S2,E1:E2", help="With --needed: ranges of σ* and ε; default: the paper's.")
 @click.option(
@@ -87,6 +89,12 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
     multiple=True,
     type=click.Choice(list(_SPELLINGS)),
     help="A similarity of spellings as one more model, which knows nothing of meaning. Repeatable.",
+)
+@click.option(
+    "--baselines",
+    "with_baselines",
+    is_flag=True,
+    help="Beside the models what knows nothing of meaning: a random ranking and similarities of spellings.",
 )
 def evaluate_command(
     dataset: str,
@@ -111,14 +119,17 @@ def evaluate_command(
     voters_like: str | None,
     encoders: tuple[str, ...],
     spellings: tuple[str, ...],
+    with_baselines: bool,
     as_json: bool,
 ) -> None:
     """Rank word embeddings (MODEL, any known format) by a DATASET file."""
+    from numpy.random import default_rng
+
     from ..dataset.files import read_dataset
     from ..embeddings import LookUp, as_mode, load
     from ..encoders import open_encoder
     from ..evaluation import compare, encoded, tokens_of, words_of
-    from ..evaluation.baselines import Spelling
+    from ..evaluation.baselines import Spelling, baselines
 
     if not models and not encoders and not spellings:
         raise InputError("Name a MODEL, an encoder's folder with --encoder, or a --spelling.")
@@ -141,6 +152,10 @@ def evaluate_command(
     told = evaluation_json(models, comparison, shares)
     if differences:
         told["token_differences"] = differences
+    if with_baselines:
+        floor = baselines(table, n0=n0, top=top, rng=default_rng([seed, 11, 3]))
+        told["baselines"] = baselines_json(floor)
+        notes += [floor.problem] if floor.problem else []
     if needed:
         told["needed"] = simulated(comparison, (metrics or SHOWN)[0], seed, votes, most, voters_like)
     held = held_against(bounds, told["models"])
@@ -151,6 +166,7 @@ def evaluate_command(
             evaluation_text(models, comparison, metrics or SHOWN, shares, why_none),
             *(f"{dataset}: {note}" for note in notes),
         ]
+        parts += [baselines_text(floor, metrics or SHOWN)] if with_baselines else []
         parts += needed_lines(told["needed"]) if needed else []
         click.echo("\n\n".join([*parts, *([bounds_text(held)] if held else [])]))
     if not all(result["passed"] for result in held):

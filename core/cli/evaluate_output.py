@@ -9,6 +9,7 @@ from .shared import text_table
 
 if TYPE_CHECKING:
     from ..evaluation import Comparison, Correlations, Evaluation, Figure
+    from ..evaluation.baselines import Baselines
     from ..evaluation.chance import Share
     from ..evaluation.results import Ends
 
@@ -91,6 +92,17 @@ def evaluation_json(models: Sequence[str], comparison: Comparison, shares: Share
         "without_proposed_tokens": without,
         "why_no_intervals": WHY_NO_INTERVALS,
     }
+
+
+def baselines_json(found: Baselines) -> list[dict[str, Any]]:
+    """The rows of the baselines, as those of models."""
+    return [{"model": name, **_figures_json(figures)} for name, figures in found.rows]
+
+
+def baselines_text(found: Baselines, metrics: Sequence[str]) -> str:
+    """The baselines as a table."""
+    rows = ([name, *(_cell(getattr(figures, metric)) for metric in metrics)] for name, figures in found.rows)
+    return text_table(("baseline", *(LABELS[metric] for metric in metrics)), rows)
 
 
 def _cell(figure: Figure) -> str:

@@ -48,7 +48,7 @@ def ratings_command(
 ) -> None:
     """Agreement in a rating set FILE, and how each MODEL stands against its means.
 
-    FILE is long, has a column a person, or means: noise, leave-one-out, α, adjudication.
+    FILE is long, has a column per person, or means: noise, leave-one-out, α, adjudication.
     """
     from ..evaluation.ratings.report import report
     from ..questions.rating.expert_files import crowd_minus_experts, qualify_people
@@ -57,7 +57,7 @@ def ratings_command(
 
     def read(path: str) -> RatingSet:
         scale_of = SCALES[scale] if scale else None
-        return read_ratings(read_file(path), Path(path).name, scale=scale_of, encoding=encoding)
+        return read_ratings(read_file(path, "ratings"), Path(path).name, scale=scale_of, encoding=encoding)
 
     found = report(read(file))
     qualified = qualify_people(found.ratings, read(gold), tolerance=tolerance) if gold else []
@@ -242,7 +242,7 @@ def groups_command(file: str, models: tuple[str, ...], encoding: str | None, as_
     from ..questions.order.files import groups_of, read_group_file
     from ..questions.order.groups import score_groups
 
-    read = read_group_file(read_file(file), Path(file).name, encoding=encoding)
+    read = read_group_file(read_file(file, "target groups"), Path(file).name, encoding=encoding)
     groups = groups_of(read.comparisons)
     tokens = sorted({token for group in groups for token in (group.target, *group.words)})
     scores = [score_groups(read.comparisons, load(model, tokens=tokens).cosines) for model in models]

@@ -76,10 +76,10 @@ def list_command(project: str, area: str | None, as_json: bool) -> None:
 @click.argument("project")
 @click.option("--scheme", required=True, help="rating, best-worst or order.")
 @click.option("--scale", default="CLSS", show_default=True, help="Of ratings: CLSS or STSS.")
-@click.option("--raters", type=int, help="People wanted for each question (5 ratings, 1 a tuple, 10 orders).")
-@click.option("--task-size", type=int, help="Questions a task.")
-@click.option("--size", type=int, help="Items a tuple (4).")
-@click.option("--appearances", type=int, help="Tuples an item (8).")
+@click.option("--raters", type=int, help="People wanted per question (5 for ratings, 1 for tuples, 10 for orders).")
+@click.option("--task-size", type=int, help="Questions per task.")
+@click.option("--size", type=int, help="Items per tuple (4).")
+@click.option("--appearances", type=int, help="Tuples per item (8).")
 @click.option("--after", type=int, help="Of best–worst: go on with the leading items of this closed round.")
 @click.option("--keep", type=float, help="Share of the items that goes on (0.5).")
 @click.option("--groups", type=click.Path(path_type=Path), help="Of orders: a file of target groups.")
@@ -137,7 +137,7 @@ def batch_command(
     project: str, number: int, target: Path, area: str | None, table: bool, missing: bool, ascii_only: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Write the batch of round NUMBER of a PROJECT to FILE, one row a task."""
+    """Write the batch of round NUMBER of a PROJECT to FILE, one row per task."""
     from ..platforms.questions import write_questions, write_round
     from ..store.ballots.ballots import short_questions
     from ..store.ballots.comparisons import read_shown
@@ -167,11 +167,12 @@ def _write(target: Path, data: bytes) -> None:
 @rounds_command.command("upload")
 @_of_round
 @click.argument("source", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--accept", is_flag=True, help="Take the answers; without this they are only looked at.")
+@click.option("--accept", is_flag=True, help="Accept the answers; without this they are only looked at.")
 @with_json
 def upload_command(project: str, number: int, source: Path, area: str | None, accept: bool, as_json: bool) -> None:
-    """Look at a result FILE for round NUMBER of a PROJECT, or take its answers."""
+    """Look at a result FILE for round NUMBER of a PROJECT, or accept its answers."""
     from ..store.votes.votes import accept_upload, preview_upload
+    from ..views import file_kinds
 
     store, project_id, area_id = _opened(project, area)
     found = _found(store, project_id, number, area_id)
@@ -180,6 +181,7 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
     except OSError as error:
         raise InputError(f"{source} can't be read: {error.strerror}.") from error
     name = shown_name(source)
+    file_kinds.check("round results", data, name, store, project_id)
     preview = preview_upload(store, project_id, data, name, area_id, code=found.code)
     if accept:
         accept_upload(store, project_id, data, name, area_id, found=preview, code=found.code)
@@ -188,7 +190,7 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
                     "issues": [str(issue) for issue in preview.issues]})  # fmt: skip
         return
     told = ", ".join(f"{n:,} {kind}" for kind, n in preview.counts.items()) or "no answer"
-    click.echo(f"{name}: {told}. {'Taken.' if accept else 'Nothing was taken: add --accept.'}")
+    click.echo(f"{name}: {told}. {'Accepted.' if accept else 'Nothing was accepted: add --accept.'}")
 
 
 @rounds_command.command("simulate")

@@ -73,7 +73,8 @@ def compare_schemes_command(
 
     with _asking():
         one, other = (
-            read_scored(read_file(path), Path(path).name, named=named, encoding=encoding) for path in (first, second)
+            read_scored(read_file(path, "scores"), Path(path).name, named=named, encoding=encoding)
+            for path in (first, second)
         )
     found, notes = side_by_side(one, other, seed=seed)
     notes = (*notes, *one.notes, *other.notes)
@@ -116,12 +117,12 @@ def _only(found: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 @with_encoding
 @with_json
 def best_worst_command(file: str, seed: int, named: Named | None, encoding: str | None, as_json: bool) -> None:
-    """Counts, scores, intervals and reliability of best-worst judgements FILE (a row a judgement)."""
+    """Counts, scores, intervals and reliability of best-worst judgements FILE (a row per judgement)."""
     from ..questions.best_worst.files import read_best_worst
     from ..questions.best_worst.report import report
 
     with _asking():
-        read = read_best_worst(read_file(file), Path(file).name, named=named, encoding=encoding)
+        read = read_best_worst(read_file(file, "best–worst"), Path(file).name, named=named, encoding=encoding)
     found = report(read, seed=seed)
     if as_json:
         write_json({"file": file, **_best_worst_json(found)})
@@ -183,7 +184,7 @@ def _bounded(value: float, lower: float, upper: float) -> str:
 
 @click.command("draw-tuples")
 @click.argument("items", type=click.Path())
-@click.option("--output", required=True, type=click.Path(), help="CSV to write: a row a tuple, with room for answers.")
+@click.option("--output", required=True, type=click.Path(), help="CSV to write: a row per tuple, with room to answer.")
 @click.option("--appearances", type=int, default=8, show_default=True, help="How often each item is shown.")
 @click.option("--size", type=int, default=4, show_default=True, help="Items in a tuple.")
 @click.option("--after", type=click.Path(), help="Answers so far: only the leading items go on, and neighbours meet.")
@@ -196,7 +197,7 @@ def draw_tuples_command(
     items: str, output: str, appearances: int, size: int, after: str | None, keep: float, seed: int,
     named: Named | None, encoding: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Draw best-worst tuples of ITEMS (one a line, or a table with token_a and token_b) into a file to fill in."""
+    """Draw best-worst tuples of ITEMS (one per line, or a table with token_a and token_b) into a file to fill in."""
     import numpy as np
 
     from ..questions.best_worst.files import read_best_worst, read_items, write_tuples
@@ -212,7 +213,7 @@ def draw_tuples_command(
         if not 0 < keep <= 1:
             raise InputError(f"--keep is a share above 0, at most 1; found {keep:g}.")
         with _asking():
-            read = read_best_worst(read_file(after), Path(after).name, named=named, encoding=encoding)
+            read = read_best_worst(read_file(after, "best–worst"), Path(after).name, named=named, encoding=encoding)
         found = report(read, seed=seed, resamples=1, splits=1)
         if np.isnan(found.theta.score).all():
             raise InputError(f"The answers of {after} give no scores. {found.theta.reason}.")
@@ -255,9 +256,9 @@ def group_orders_command(
 
     known, notes = [], []
     if groups is not None:
-        held = read_group_file(read_file(groups), Path(groups).name, encoding=encoding)
+        held = read_group_file(read_file(groups, "target groups"), Path(groups).name, encoding=encoding)
         known, notes = groups_of(held.comparisons), [f"{groups}: {note}" for note in held.notes]
-    read = read_orders(read_file(file), Path(file).name, known, encoding=encoding)
+    read = read_orders(read_file(file, "orders"), Path(file).name, known, encoding=encoding)
     notes += read.notes
     strange = sorted(set(leave_out) - set(read.orders))
     if strange:

@@ -21,7 +21,7 @@ _FIGURES = (("rho_w", "ρ_w", 3), ("tau_w", "τ_w", 3), ("rho", "ρ", 3), ("with
 @click.command("schemes")
 @click.option("--hours", type=float, default=49.0, show_default=True, help="Person-hours that each scheme may take.")
 @click.option("--money", type=float, help="A budget in place of the hours: what they come to at the wage and the fee.")
-@click.option("--wage", type=float, default=12.0, show_default=True, help="Pay of an hour, for --money.")
+@click.option("--wage", type=float, default=12.0, show_default=True, help="Hourly pay, for --money.")
 @click.option("--fee", type=float, default=0.2, show_default=True, help="The platform's share on top, for --money.")
 @click.option(
     "--tokens", type=int, default=45, show_default=True, help="Tokens of the area; items are all their pairs."

@@ -40,12 +40,18 @@ def write_json(value: dict[str, Any]) -> None:
     click.echo(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
 
 
-def read_file(path: str) -> bytes:
-    """The bytes of a file a person named."""
+def read_file(path: str, place: str = "") -> bytes:
+    """The bytes of a file a person named; `InputError` for one of another kind than the place takes
+    (`views.file_kinds`)."""
     try:
-        return Path(path).read_bytes()
+        data = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
+    if place:
+        from ..views import file_kinds
+
+        file_kinds.check(place, data, Path(path).name)
+    return data
 
 
 def write_file(path: str, data: bytes) -> None:
@@ -78,5 +84,5 @@ def appearances_of(text: str) -> int | tuple[int, ...]:
     try:
         numbers = tuple(int(part) for part in text.split(","))
     except ValueError as error:
-        raise InputError(f"--appearances is a whole number or one a ballot, as 20,20,40; found {text!r}.") from error
+        raise InputError(f"--appearances is a whole number or one per ballot, as 20,20,40; found {text!r}.") from error
     return numbers[0] if len(numbers) == 1 else numbers

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 @click.option("--area", help="The column of the areas, by its name, or by its number from 1 on.")
 @click.option("--token", help="The column of the tokens, by its name, or by its number from 1 on.")
 @click.option("--sheet", help="The sheet of a workbook, where several hold tables.")
-@click.option("--lines", "by_lines", is_flag=True, help="One token a line, whatever marks and commas are in it.")
+@click.option("--lines", "by_lines", is_flag=True, help="One token per line, whatever marks and commas are in it.")
+@click.option("--split", is_flag=True, help="Several tokens where commas or semicolons stand between them.")
 @click.option("--frequencies", help="A list of words and their counts, which tells the rare tokens.")
 @click.option("--frequencies-encoding", help="Of that list; found by its content otherwise.")
 @click.option("--output", help="Write the areas and tokens into this file, as CSV in UTF-8.")
@@ -37,6 +38,7 @@ def tokens_command(
     token: str | None,
     sheet: str | None,
     by_lines: bool,
+    split: bool,
     frequencies: str | None,
     frequencies_encoding: str | None,
     output: str | None,
@@ -45,13 +47,15 @@ def tokens_command(
     """Read a token list FILE as a project would, and tell what was left out or looks odd."""
     from ..tokens.files import open_list, write_list
 
-    opened = open_list(read_file(file), Path(file).name, sheet=sheet, encoding=encoding, by_lines=by_lines or None)
+    opened = open_list(
+        read_file(file, "tokens"), Path(file).name, sheet=sheet, encoding=encoding, by_lines=by_lines or None
+    )
     columns: tuple[Column | None, Column] | None = None
     if token is not None:
         columns = None if area is None else _column(area, opened.header), _column(token, opened.header)
     elif area is not None:
         raise click.UsageError("--area needs --token: say which column has the tokens.")
-    lists = opened.read(columns)
+    lists = opened.read(columns, split=split or None)
     rare, remarks = _rare(lists, frequencies, frequencies_encoding) if frequencies else (None, ())
     if output:
         write_file(output, write_list(lists.areas))
@@ -88,6 +92,6 @@ def _rare(lists: TokenLists, path: str, encoding: str | None) -> tuple[pd.DataFr
     from ..tokens.frequency_files import read_frequencies
     from ..tokens.rare_tokens import rare_by_area
 
-    source = read_frequencies(read_file(path), Path(path).name, encoding=encoding)
+    source = read_frequencies(read_file(path, "frequencies"), Path(path).name, encoding=encoding)
     judged = rare(list(dict.fromkeys(token for area in lists.areas for token in area.tokens)), source)
     return rare_by_area(lists.areas, judged, source), source.notes

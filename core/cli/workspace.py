@@ -76,8 +76,8 @@ def voters_role_command(role: str, sql: bool, as_json: bool) -> None:
 
 
 @click.command("tend", hidden=True)
-@click.option("--every", default=10.0, show_default=True, help="Seconds between two looks.")
-@click.option("--once", is_flag=True, help="Look once.")
+@click.option("--every", default=10.0, show_default=True, help="Seconds between two checks.")
+@click.option("--once", is_flag=True, help="Check once.")
 def tend_command(every: float, once: bool) -> None:
     """Close ballots that have their votes and open the next, where they do so by themselves.
 

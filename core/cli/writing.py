@@ -18,10 +18,10 @@ from .shared import read_file, with_encoding, with_json, write_file, write_json
 @click.option("--output", required=True, type=click.Path(), help="CSV to write, with room for the smaller texts.")
 @click.option("--batch", type=click.Path(), help="CSV to write: the tasks in which people write on a platform.")
 @click.option("--page", type=click.Path(), help="HTML to write: the task page of that batch.")
-@click.option("--task-size", type=int, default=5, show_default=True, help="Texts a task.")
+@click.option("--task-size", type=int, default=5, show_default=True, help="Texts per task.")
 @click.option("--target", default="turkle", show_default=True, help="Platform of the page: turkle or mturk.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Letters outside ASCII as character references, for Turkle.")
-@click.option("--smaller", default="sentence", show_default=True, help="What is to be written, for the page.")
+@click.option("--smaller", default="sentence", show_default=True, help="What people are asked to write.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same form.")
 @with_encoding
 @with_json

@@ -242,7 +242,7 @@ def _with_items(whole: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _comparisons(part: pd.DataFrame) -> pd.DataFrame:
-    """One row a comparison, with its sides as the file shows them first."""
+    """One row per comparison, with its sides as the file shows them first."""
     part = part.assign(first=part[["left", "right"]].min(axis=1), second=part[["left", "right"]].max(axis=1))
     part["flipped"] = part["left"] > part["right"]
     bare = part["task_id"] == ""

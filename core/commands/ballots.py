@@ -191,7 +191,7 @@ class SimulateVotes(OfBallot[int]):
 
     def said(self, result: int) -> str:
         if self.is_round:
-            return f"{many(result, 'answer')} of simulated people. They are marked so for ever."
+            return f"{many(result, 'answer')} of simulated people. They are permanently marked as such."
         return f"Simulated voters gave {result:,} votes, marked as simulated."
 
 

@@ -60,13 +60,13 @@ def votes_said(effect: Effect) -> str:
     """By how many the counted votes grew or fell.
 
     >>> votes_said(Effect(-1200)), votes_said(Effect(0))
-    ('1,200 votes fewer', 'as many votes as before')
+    ('1,200 fewer votes', 'as many votes as before')
     """
     if effect.votes == 0:
         return "as many votes as before"
     if effect.votes > 0:
-        return plural(effect.votes, "{n} vote more", "{n} votes more")
-    return plural(-effect.votes, "{n} vote fewer", "{n} votes fewer")
+        return plural(effect.votes, "{n} more vote", "{n} more votes")
+    return plural(-effect.votes, "{n} fewer vote", "{n} fewer votes")
 
 
 def _name(pair: Pair) -> str:

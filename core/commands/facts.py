@@ -15,6 +15,7 @@ from ..base.percent import percent
 from ..dataset.datasheet.facts import (
     AreaFacts,
     BallotFacts,
+    BaselineFacts,
     ExclusionFacts,
     Facts,
     FigureScale,
@@ -24,8 +25,10 @@ from ..dataset.datasheet.facts import (
     VoterFacts,
 )
 from ..dataset.datasheet.fields import SheetFields
-from ..errors import RunoffError, UndefinedMetricError
+from ..dataset.spelled import Speller, ways
+from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..evaluation import SIGNS
+from ..evaluation.baselines import baselines
 from ..evaluation.chance import chance
 from ..i18n import STANDARD, language
 from ..questions.template import NOTIONS
@@ -36,6 +39,7 @@ from ..store import Store
 from ..store import schema as t
 from ..store.ballots.ballots import Ballot, ballots_of, pilot_of
 from ..store.command import fetch_rows, project_row
+from ..store.projects.library import embeddings_of, open_library
 from ..store.projects.plans import PlanSettings, settings_of
 from ..store.projects.rankings import Ranking, in_campaign, is_comparison, rankings_of
 from ..store.scores.scores import dataset_of
@@ -47,6 +51,7 @@ from ..store.votes.tallies import closed_votes_of
 from ..store.votes.voter_counts import scored_ballots
 from ..trust import reliability
 from .figures.draws import NOT_CLOSED
+from .figures.evaluated import BASELINES
 from .figures.votes import agreement_of
 
 # The closed ballots of each ranking with their votes.
@@ -98,6 +103,7 @@ def look(store: Store, conn: sa.Connection, project_id: str, version: str = "") 
         exclusions=_exclusions(conn, project_id),
         split=None,
         left_out_formats={},
+        spellings=spellings_of(store, conn, project_id, dataset),
     )
     return facts, tuple(closed_votes_of(conn, project_id, ranking.area_id) for ranking in rankings)
 
@@ -110,7 +116,36 @@ def measured(facts: Facts, closed: Closed) -> Facts:
         items = facts.dataset[facts.dataset["area"] == of.area] if of.area else facts.dataset
         scales = _scales(items["score"].dropna().to_numpy(dtype=np.float64), ceilings)
         rankings.append(replace(of, halves=halves, ceiling=ceilings["rho_w"], scales=scales))
-    return replace(facts, rankings=tuple(rankings))
+    return _with_baselines(replace(facts, rankings=tuple(rankings)))
+
+
+FIGURES = ("rho_w", "tau_w", "rho", "tau")  # of baselines
+
+
+def _with_baselines(facts: Facts) -> Facts:
+    """The facts with the rankings that know nothing of meaning, as the page Evaluate has them."""
+    try:
+        found = baselines(facts.dataset, rng=np.random.default_rng([facts.seed, 11, BASELINES]))
+    except InputError as error:
+        return replace(facts, why_no_baselines=str(error))
+    rows = [BaselineFacts(name, tuple(getattr(of, key).estimate for key in FIGURES)) for name, of in found.rows]
+    return replace(facts, baselines=tuple(rows), why_no_baselines=found.problem)
+
+
+def spellings_of(
+    store: Store, conn: sa.Connection, project_id: str, dataset: pd.DataFrame
+) -> tuple[dict[str, str], ...]:
+    """The ways in which the project's embeddings spell the dataset's tokens; see `dataset.spelled.ways`."""
+    tokens = list(dict.fromkeys([*dataset["token_a"], *dataset["token_b"]]))
+    found = []
+    for imported in embeddings_of(conn, project_id):
+        try:
+            opened = open_library(store, imported)
+        except RunoffError:  # an embedding whose files are gone spells nothing
+            continue
+        found.append((opened, opened.spelling(tokens)))
+    words = sorted({word for _, spelled in found for word in spelled if word is not None})
+    return ways(tokens, [Speller(spelled, opened.holds(words)) for opened, spelled in found])
 
 
 def _areas(

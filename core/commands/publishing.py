@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..dataset.datasheet.sheet import datasheet
 from ..dataset.files import for_gensim, to_csv, to_json, to_tsv
 from ..dataset.formats import for_mteb, for_simlex, parquet, to_parquet, to_records
 from ..dataset.published import write_published
+from ..dataset.spelled import endings, example, spelled
 from ..dataset.splits import Split, split_by_tokens
 from ..errors import InputError, StoreError
 from ..store import Store
@@ -53,11 +55,9 @@ WHAT = {
     "campaign/voters.csv": "the voters' pseudonyms and platforms",
     "campaign/plan.json": "plans, ballots, all seeds, wording, registration",
 }
-# Formats that can't hold every token.
-_CHOOSY: dict[str, Callable[[pd.DataFrame], bytes]] = {
-    "formats/gensim.tsv": for_gensim,
-    "formats/simlex.tsv": for_simlex,
-}
+# Formats that can't hold every token; for gensim there is a file for each spelling.
+_CHOOSY: dict[str, Callable[[pd.DataFrame], bytes]] = {"formats/simlex.tsv": for_simlex}
+GENSIM = "formats/gensim.tsv"
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,9 @@ def publish(store: Store, project_id: str, version: str = "", *, expected_revisi
 
 def listed(files: Mapping[str, bytes], facts: Facts) -> list[tuple[str, str]]:
     """The files of a published dataset with what each is, the card and the manifest among them."""
-    told = WHAT if facts.split else WHAT | {"data/test.parquet": "all items"}
+    told: dict[str, str] = {}
+    for path, what in (WHAT if facts.split else WHAT | {"data/test.parquet": "all items"}).items():
+        told |= gensim_files(facts) if path == GENSIM else {path: what}
     return [(path, what) for path, what in told.items() if path in files or path in ("README.md", "manifest.json")]
 
 
@@ -139,15 +141,30 @@ def dataset_files(facts: Facts, stem: str) -> tuple[Facts, dict[str, bytes]]:
     }
     if split:
         files |= {"data/dev.parquet": to_parquet(split.dev), "data/all.parquet": to_parquet(dataset)}
-    for path, write in _CHOOSY.items():
+    choosy: dict[str, Callable[[], bytes]] = {path: partial(write, dataset) for path, write in _CHOOSY.items()}
+    for path, way in zip(gensim_files(facts), facts.spellings or ({},), strict=True):
+        choosy[path] = partial(for_gensim, spelled(dataset, way))
+    for path, write in choosy.items():
         try:
-            files[path] = write(dataset)
+            files[path] = write()
         except InputError as error:
             left_out[path] = str(error)
     facts = replace(facts, split=split.sizes if split else None, left_out_formats=left_out)
     page = datasheet(facts)
     files |= {"datasheet.md": to_markdown(page), "datasheet.html": page}
     return facts, files
+
+
+def gensim_files(facts: Facts) -> dict[str, str]:
+    """The files for gensim, one for each spelling, with what each is."""
+    spellings = facts.spellings or ({},)
+    told = {}
+    for way, ending in zip(spellings, endings(spellings), strict=True):
+        known = f", with tokens as the compared models spell them, such as {example(way)}" if way else ""
+        if len(spellings) > 1 and not way:
+            known = ", with tokens as they are in dataset.csv"
+        told[f"formats/gensim{ending}.tsv"] = f"{WHAT[GENSIM]}{known}"
+    return told
 
 
 def split_of(facts: Facts) -> Split | None:

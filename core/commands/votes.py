@@ -43,12 +43,12 @@ def taken_said(name: str, counts: dict[str, int], effect: Effect, noun: str = "v
     """What an accepted upload changed, in a sentence; see `votes.Accepted`. noun : "answer" of a round."""
     new = counts.get("new", 0)
     if noun != "vote":
-        return f"{name} is taken: {many(new, f'new {noun}')}."
+        return f"{name} is accepted: {many(new, f'new {noun}')}."
     votes, voters = many(new, "new vote"), voters_said(effect)
     parts = [f"{votes} of {voters}"] if new else []
     kinds = ("changed", "rejected", "repeat", "unknown")
     parts += [f"{counts[kind]:,} {CLASSES[kind][0]}" for kind in kinds if counts.get(kind)]
-    told = f"{name} is taken: {', '.join(parts)}."
+    told = f"{name} is accepted: {', '.join(parts)}."
     return f"{told} {top_sentence(effect)}".rstrip()
 
 

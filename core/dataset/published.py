@@ -4,7 +4,7 @@ manifest.json     format, version of Runoff, version and title of the dataset, s
 README.md         the card; with data/ it is a folder that Hugging Face `datasets` loads
 dataset.csv       the items with their scores, and dataset.json, what they mean
 datasheet.md      and datasheet.html
-data/             the same as Parquet, a file a split
+data/             the same as Parquet, a file per split
 formats/          for gensim, SimLex-999's readers, MTEB
 campaign/         items, ballots, comparisons, votes under pseudonyms, plan and seeds: what `replay` goes by
 

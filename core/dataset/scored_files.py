@@ -8,7 +8,7 @@ is split where its text has one “ – ”.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,13 +69,18 @@ def read_scored(data: bytes, name: str, *, named: Named | None = None, encoding:
         pairs = [item.split(DASH) if item.count(DASH) == 1 else [item, ""] for item in read.items]
         first, second = zip(*pairs, strict=True)
         return Scored(name, f"best–worst ({what})", first, second, scores.score, read.issues, read.notes)
-    titles = set(map(same_name, header))
-    if has_columns(header) and titles & _OF_DATASETS and "voter" not in titles:
+    if is_dataset(header):
         return of_dataset(read_dataset(data, encoding=encoding), name)
     ratings = read_ratings(data, name, encoding=encoding)
     means = item_ratings(ratings.table).mean if ratings.has_people else ratings.mean
     what = "mean rating" if ratings.has_people else "score"
     return Scored(name, what, ratings.first, ratings.second, means, ratings.issues, ratings.notes)
+
+
+def is_dataset(header: Sequence[str]) -> bool:
+    """Whether a table's columns are those of a dataset, and not of ratings."""
+    titles = set(map(same_name, header))
+    return has_columns(header) and bool(titles & _OF_DATASETS) and "voter" not in titles
 
 
 def of_dataset(dataset: pd.DataFrame, name: str) -> Scored:

@@ -12,7 +12,7 @@ kind "similarities".
 from ..tabular.encoding import ENCODINGS
 from .formats import Recognised
 from .loading import READERS, import_embedding, load, open_embedding, sniff
-from .look_up import MODES, LookUp, Mode, as_mode
+from .look_up import MODES, REMEDIES, LookUp, Mode, Remedy, as_mode
 from .neighbours import DuplicateVectors, NormsSummary
 from .options import EncodingError, TrustError, VocabularyError
 from .similarities import Similarities
@@ -23,6 +23,7 @@ __all__ = [
     "ENCODINGS",
     "MODES",
     "READERS",
+    "REMEDIES",
     "DuplicateVectors",
     "Embedding",
     "EmbeddingInfo",
@@ -31,6 +32,7 @@ __all__ = [
     "Mode",
     "NormsSummary",
     "Recognised",
+    "Remedy",
     "Similarities",
     "TrustError",
     "VocabularyError",

@@ -2,7 +2,7 @@
 
 A format is one module with a `Reader`: `recognise` looks at the beginning of a file, `read` yields its words
 and vectors block by block. Add the reader to `READERS` in `loading`, and everything else follows. What is
-recognised but can't be read is in `_REFUSED`, each with the way out.
+recognised but can't be read is in `tabular.foreign` and `ways_out`, each with the way out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from ..base.file_names import shown_name, shown_path
 from ..errors import InputError
+from ..tabular import foreign
 from . import ways_out
 from .containers import Content, open_content, packing_of
 from .options import Options
@@ -207,21 +208,17 @@ def read_head(path: Path, name: str = "", options: Options | None = None) -> Hea
 
 
 _UNPACK = "unpack it and choose the file inside"
-# Bytes at an offset, what they mean, and what to do. The longest magics come first where they overlap.
-_REFUSED: tuple[tuple[int, bytes, str, str], ...] = (
-    (0, b"version https://git-lfs", "a Git LFS pointer, not the model itself", "fetch the model with `git lfs pull`"),
-    (0, b"\x28\xb5\x2f\xfd", "compressed (zstandard)", _UNPACK),
-    (0, b"7z\xbc\xaf", "a 7z archive", _UNPACK),
-    (257, b"ustar", "a tar archive", _UNPACK),
-    (0, b"\x89HDF", "an HDF5 file", "export the model in word2vec format"),
-    (0, b"SQLite format 3", "an SQLite database (a Magnitude file, perhaps)", "export the model in word2vec format"),
-    (0, b"PAR1", "a Parquet file", "export the model in word2vec format"),
-    (0, b"ARROW1", "an Arrow file", "export the model in word2vec format"),
-    (0, b"%PDF", "a PDF document", "choose the model"),
-    (0, b"\xff\xfe", "text in UTF-16", "save it as UTF-8"),
-    (0, b"\xfe\xff", "text in UTF-16", "save it as UTF-8"),
-)
-_WEB_PAGE = re.compile(rb"\s*<(!doctype|html|\?xml)", re.IGNORECASE)
+# What to do about files of another kind, by their keys in `foreign`; those that it doesn't know.
+_REMEDIES = {
+    foreign.LFS: "fetch the model with `git lfs pull`",
+    foreign.ARCHIVE: _UNPACK,
+    foreign.WEB_PAGE: "fetch the model itself",
+    foreign.PICTURE: "choose the model",
+    foreign.PDF: "choose the model",
+    foreign.OLD_OFFICE: "choose the model",
+}
+_OTHER = "export the model in word2vec format"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def refuse(head: Head) -> None:
@@ -236,11 +233,11 @@ def refuse(head: Head) -> None:
     for known in ways_out.KNOWN:
         if told := known(head.start, inside):
             raise InputError(f"{head.name} {held} {told}")
-    for offset, magic, what, remedy in _REFUSED:
-        if head.start.startswith(magic, offset):
-            raise InputError(f"{head.name} is {what}{within}: {remedy}.")
-    if _WEB_PAGE.match(head.start):
-        raise InputError(f"{head.name} is a web page, not the model: fetch the model itself.")
+    if other := foreign.foreign(head.start):
+        key, what = other
+        raise InputError(f"{head.name} is {what}{within}: {_REMEDIES.get(key, _OTHER)}.")
+    if head.start.startswith(_UTF16):
+        raise InputError(f"{head.name} is text in UTF-16{within}: save it as UTF-8.")
 
 
 def check_dimensions(head: Head, dimensions: int) -> None:

@@ -20,7 +20,7 @@ from ..errors import InputError, StoreError
 from ..tabular.encoding import UTF8
 from . import similarities
 from .containers import open_content
-from .formats import SIMILARITIES, Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
+from .formats import HEAD_BYTES, SIMILARITIES, Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
 from .look_up import LookUp
 from .options import Options, TrustError, VocabularyError
 from .readers import fasttext_binary, gensim_pickle, numpy_array, text, word2vec_binary
@@ -67,6 +67,15 @@ def sniff(
     pointer stands for, and the like.
     """
     return _recognise(read_head(Path(path), name, _options(False, encoding, vocabulary)))[1]
+
+
+def recognise_start(start: bytes, size: int) -> Recognised | None:
+    """What embedding begins with these bytes and has `size` of them, None for none of a known format."""
+    head = Head(Path("file"), size, start[:HEAD_BYTES], "file", options=Options())
+    try:
+        return _recognise(head)[1]
+    except InputError:
+        return None
 
 
 def _options(trusted: bool, encoding: str, vocabulary: Path | str | None) -> Options:

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 import numpy as np
 
 from ..errors import InputError
 
-Mode = Literal["as they are", "underscore", "mean of parts"]
+Mode = Literal["as they are", "underscore", "mean of parts", "mean if missing"]
 MODES: Mapping[Mode, str] = {
     "as they are": "looked up as they are written, or else with “_” in place of each space",
     "underscore": "looked up with “_” in place of each space",
     "mean of parts": "the mean of their words' vectors, all of which must be in the vocabulary",
+    "mean if missing": "looked up as they are, or else the mean of their words' vectors",
 }
+# What may find tokens that are missing, without another vector for any that is found.
+Remedy = Literal["lower", "mean"]
+REMEDIES: Mapping[Remedy, str] = {"lower": "in lower case too", "mean": "as the mean of their words' vectors"}
 # Why a token has no usable vector.
 NOT_IN_VOCABULARY = "not in the vocabulary"
 ZERO = "its vector is all zeros"
@@ -73,14 +77,44 @@ class LookUp:
             found += [unicodedata.normalize("NFC", text.lower()) for text in found]
         return tuple(dict.fromkeys(found))
 
+    def has_remedy(self, remedy: Remedy) -> bool:
+        """Whether missing tokens are looked up in this way too."""
+        return self.lower if remedy == "lower" else self.multiword == "mean if missing"
+
+    def with_remedy(self, remedy: Remedy) -> LookUp:
+        """The same way with a remedy; itself where the remedy changes nothing, or where spellings were chosen that it
+        would undo."""
+        if remedy == "lower":
+            return replace(self, lower=True)
+        return replace(self, multiword="mean if missing") if self.multiword == "as they are" else self
+
+    def without_remedy(self, remedy: Remedy) -> LookUp:
+        """The same way without a remedy."""
+        if not self.has_remedy(remedy):
+            return self
+        return replace(self, lower=False) if remedy == "lower" else replace(self, multiword="as they are")
+
+    @property
+    def takes_means(self) -> bool:
+        """Whether the mean of a token's words may stand for it."""
+        return self.multiword in ("mean of parts", "mean if missing")
+
+    @property
+    def is_whole_first(self) -> bool:
+        """Whether a token of several words is looked for itself before anything else."""
+        return self.multiword != "mean of parts"
+
     def parts(self, token: str) -> list[str]:
-        """The words whose mean stands for a token; none where it is looked up itself."""
-        words = parts_of(token) if self.multiword == "mean of parts" else []
+        """The words whose mean stands for a token, or (`is_whole_first`) for one that isn't found itself; none where
+        no mean is taken."""
+        words = parts_of(token) if self.takes_means else []
         return words if len(words) > 1 else []
 
     def words(self, token: str) -> set[str]:
         """All words of a vocabulary that may be needed for a token."""
-        return {word for part in self.parts(token) or [token] for word in self.spellings(part)}
+        parts = self.parts(token)
+        asked = [*parts, *([token] if self.is_whole_first or not parts else [])]
+        return {word for part in asked for word in self.spellings(part)}
 
 
 def means(parts: Sequence[Sequence[str]], words: Sequence[str], vectors: np.ndarray) -> np.ndarray:
@@ -104,11 +138,17 @@ def why_no_mean(parts: Sequence[str], reasons: Mapping[str, str]) -> str:
 
 
 def names_found(
-    tokens: Sequence[str], look_up: LookUp, spelling: Callable[[Sequence[str]], Sequence[str | None]]
+    tokens: Sequence[str],
+    parts_of_missing: Callable[[str], Sequence[str]],
+    spelling: Callable[[Sequence[str]], Sequence[str | None]],
 ) -> list[str]:
-    """What each token's vector would be that of: a word as `spelling` finds it, or several joined by " + " whose mean
-    it is; "(n-grams)" stands after a word that the vocabulary hasn't."""
-    parts = [look_up.parts(token) or [token] for token in tokens]
+    """What each token's vector would be that of: a word as `spelling` finds it, or the `parts_of_missing` joined by
+    " + " whose mean it is; "(n-grams)" stands after a word that the vocabulary hasn't."""
+    whole = spelling(tokens)
+    parts = [
+        [token] if word is not None else parts_of_missing(token) or [token]
+        for token, word in zip(tokens, whole, strict=True)
+    ]
     words = list(dict.fromkeys(word for some in parts for word in some))
     found = dict(zip(words, spelling(words), strict=True))
     return [" + ".join(found[word] or f"{word} (n-grams)" for word in some) for some in parts]

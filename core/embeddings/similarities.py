@@ -176,7 +176,7 @@ class Similarities(Embedding):
         self._no_vectors()
 
     def with_look_up(self, look_up: LookUp) -> Self:
-        if look_up.multiword == "mean of parts":
+        if look_up.takes_means:
             self._no_vectors()
         return super().with_look_up(look_up)
 

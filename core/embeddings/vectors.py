@@ -122,7 +122,7 @@ class Embedding:
     @property
     def _makes_vectors(self) -> bool:
         """Tokens that aren't words of the vocabulary may have a vector all the same."""
-        return self._uses_subwords or self.look_up.multiword == "mean of parts"
+        return self._uses_subwords or self.look_up.takes_means
 
     def _positions(self, tokens: Iterable[str]) -> np.ndarray:
         """The row of each token, −1 where the vocabulary hasn't it, or the mean of its parts stands for it."""
@@ -153,7 +153,7 @@ class Embedding:
     def _made(self, tokens: list[str], subwords: bool | None = None) -> np.ndarray:
         """Vectors of tokens outside the vocabulary, made of parts or n-grams; NaN where there is no usable one."""
         vectors = np.full((len(tokens), self.dimensions), np.nan, dtype=np.float32)
-        parts = [self.look_up.parts(token) for token in tokens]
+        parts = [self._split(token, subwords) for token in tokens]
         split = [place for place, words in enumerate(parts) if words]
         if split:
             words = list(dict.fromkeys(word for place in split for word in parts[place]))
@@ -166,17 +166,27 @@ class Embedding:
             vectors[whole] = made
         return vectors
 
+    def _split(self, token: str, subwords: bool | None = None) -> list[str]:
+        """The words whose mean stands for a token that isn't in the vocabulary; none where its n-grams do."""
+        uses_subwords = self._uses_subwords if subwords is None else subwords
+        return [] if uses_subwords and self.look_up.is_whole_first else self.look_up.parts(token)
+
     def spelling(self, tokens: Sequence[str]) -> list[str | None]:
         """The vocabulary's word that each token was found as (see `spellings`), None where it has none."""
         rows = self._positions(tokens)
         words = iter(self._vocabulary.take(pa.array(rows[rows >= 0])).to_pylist())
         return [next(words) if row >= 0 else None for row in rows]
 
+    def holds(self, words: Sequence[str]) -> set[str]:
+        """Those of the words that the vocabulary has, as they stand."""
+        there = pc.is_in(self._vocabulary, value_set=pa.array(words, pa.string()))
+        return set(self._vocabulary.filter(there).to_pylist())
+
     def found_as(self, tokens: Sequence[str]) -> list[str]:
         """What each token's vector is that of: a word of the vocabulary, words joined by " + " whose mean it is, or a
         word with "(n-grams)" after it; "" where it has none."""
         reasons = self.reasons(tokens)
-        named = names_found(tokens, self.look_up, self.spelling)
+        named = names_found(tokens, self._split, self.spelling)
         return ["" if token in reasons else name for token, name in zip(tokens, named, strict=True)]
 
     def reasons(self, tokens: Iterable[str]) -> dict[str, str]:
@@ -193,7 +203,7 @@ class Embedding:
     def _reason(self, token: str, row: int) -> str:
         if row >= 0:
             return ZERO if self._norms[row] == 0 else NOT_FINITE
-        parts = self.look_up.parts(token)
+        parts = self._split(token)
         return why_no_mean(parts, self.reasons(parts)) if parts else NOT_IN_VOCABULARY
 
     def missing(self, tokens: Iterable[str]) -> list[str]:
@@ -328,7 +338,11 @@ class Places:
 
     def _search(self, tokens: list[str]) -> dict[str, int]:
         """The row of each of `tokens` (distinct), by one pass over the vocabulary."""
-        options = {token: () if self._look_up.parts(token) else self._look_up.spellings(token) for token in tokens}
+        means_first = not self._look_up.is_whole_first
+        options = {
+            token: () if means_first and self._look_up.parts(token) else self._look_up.spellings(token)
+            for token in tokens
+        }
         wanted = list(dict.fromkeys(word for words in options.values() for word in words))
         index = pc.index_in(self._vocabulary, value_set=pa.array(wanted, pa.string()))
         which = pc.fill_null(index, -1).to_numpy()

@@ -51,7 +51,7 @@ def _is_embedding(path: Path) -> bool:
 
 
 def read_vocabulary_file(path: Path, options: Options, n_rows: int | None = None) -> Vocabulary:
-    """The words in the file at `path`: one a line, or a JSON list of them, or a JSON object of word and row.
+    """The words in the file at `path`: one per line, or a JSON list of them, or a JSON object of word and row.
 
     Counts after the words (as GloVe's vocab.txt has them), and R's quotation marks and numbers of rows are left out.
     Lines end at line feeds; where that doesn't make `n_rows` words, or there are none, at carriage returns too.

@@ -91,13 +91,8 @@ def old_torch(start: bytes, name: str) -> str:
     return _of_torch(name) if start.startswith(_OLD_TORCH) else ""
 
 
-def rar(start: bytes, name: str) -> str:
-    """The same of a RAR archive."""
-    return "a RAR archive: unpack it and choose the file inside." if start.startswith(b"Rar!\x1a\x07") else ""
-
-
 # Each tells by the beginning of a content and the file's name what it is and what to do, "" where it isn't that.
-KNOWN: tuple[Callable[[bytes, str], str], ...] = (safetensors, gguf, old_torch, rar)
+KNOWN: tuple[Callable[[bytes, str], str], ...] = (safetensors, gguf, old_torch)
 
 
 def zipped(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], name: str) -> str:

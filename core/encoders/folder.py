@@ -129,7 +129,7 @@ class BertEncoder:
     most: int
 
     def encode(self, tokens: Sequence[str]) -> np.ndarray:
-        """A vector a token, float32 (tokens × dimensions)."""
+        """A vector per token, float32 (tokens × dimensions)."""
         numbered = [self.words.numbers(token, self.most) for token in tokens]
         made = np.empty((len(numbered), self.model.dimensions), dtype=np.float32)
         by_length: dict[int, list[int]] = {}

@@ -18,6 +18,7 @@ from rapidfuzz.distance import JaroWinkler
 from ..embeddings import EmbeddingInfo
 from ..errors import InputError
 from ..metrics import rounded_scores
+from .compare import evaluate, ranked_apart
 from .figures import correlations
 from .multiples import NAMES, TOP_K
 from .ratings.text_overlap import longest_run
@@ -132,6 +133,43 @@ def random_ranking(
     rho_w, tau_w, rho, tau, linear, precision = (_expected(found[name]) for name in NAMES)
     n, n_areas = len(scores), len(set(areas)) if areas is not None else 0
     return RandomRanking(Correlations(n, n, rho_w, tau_w, rho, tau, n_areas, linear, precision, top), times)
+
+
+RANDOM, SPELLING = "a random ranking", "spelling: "  # what the rows of baselines are called
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """The figures of each baseline by its name, the random ranking first; `problem` says why there are no more."""
+
+    rows: tuple[tuple[str, Correlations], ...]
+    problem: str = ""
+
+
+def baselines(
+    dataset: pd.DataFrame,
+    *,
+    n0: float = 2.0,
+    top: int = TOP_K,
+    rng: np.random.Generator,
+    progress: Callable[[int, int], object] | None = None,
+) -> Baselines:
+    """A random ranking and the similarities of spellings over a dataset's items (schema `tables.DATASET`).
+
+    `progress` is told how many of how many are done. Raises `InputError` as `compare.evaluate`.
+    """
+    scored = dataset[dataset["score"].notna()]
+    drawn = random_ranking(scored, n0=n0, top=top, apart=ranked_apart(dataset), rng=rng)
+    rows = [(RANDOM, drawn.expected)]
+    try:
+        for name in SPELLINGS:
+            if progress is not None:
+                progress(len(rows), 1 + len(SPELLINGS))
+            found = evaluate(dataset, Spelling(name), n0=n0, notion="similarity", top=top)
+            rows.append((f"{SPELLING}{name}", found.overall))
+    except InputError as error:
+        return Baselines(tuple(rows), str(error))
+    return Baselines(tuple(rows))
 
 
 def _expected(values: Sequence[float | None]) -> Figure:

@@ -55,7 +55,7 @@ def evaluate(
     cosines = embedding.cosines(tokens_a, tokens_b)
     proposed = proposed_by(dataset, embedding.info)
     found = zip(tokens, embedding.found_as(tokens), strict=True)
-    evaluation = _of_cosines(scored, cosines, notion, n0=n0, apart=_ranked_apart(dataset), top=top, proposed=proposed)
+    evaluation = _of_cosines(scored, cosines, notion, n0=n0, apart=ranked_apart(dataset), top=top, proposed=proposed)
     return replace(
         evaluation,
         model=embedding.name,
@@ -135,7 +135,7 @@ def compare(
     if not evaluations:
         raise InputError("No model to compare. Name at least one.")
     covered = np.logical_and.reduce([e.pairs["cosine"].notna().to_numpy() for e in evaluations])
-    apart, n_common = _ranked_apart(dataset), int(covered.sum())
+    apart, n_common = ranked_apart(dataset), int(covered.sum())
     if policy == "lowest":
         evaluations = tuple(_with_lowest(e, apart) for e in evaluations)
         common = tuple(e.overall for e in evaluations)
@@ -253,7 +253,7 @@ def _notion(dataset: pd.DataFrame, notion: str | None) -> str:
     return str(chosen)
 
 
-def _ranked_apart(dataset: pd.DataFrame) -> bool:
+def ranked_apart(dataset: pd.DataFrame) -> bool:
     """Whether each area of the dataset has a ranking of its own."""
     return dataset.attrs.get("ranking") == "area"
 

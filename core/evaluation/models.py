@@ -54,7 +54,7 @@ def given(tokens: Sequence[str], vectors: np.ndarray, *, name: str, info: Embedd
     matrix = np.ascontiguousarray(np.asarray(vectors, dtype=np.float32))
     if matrix.ndim != 2 or len(matrix) != len(tokens) or len(set(tokens)) != len(tokens):
         raise InputError(
-            f"{name}: there must be one vector a token, in rows: {len(tokens)} tokens ({len(set(tokens))} distinct), "
+            f"{name}: there must be one vector per token, in rows: {len(tokens)} tokens ({len(set(tokens))} distinct), "
             f"and an array of shape {np.shape(vectors)}."
         )
     if info is None:
@@ -68,7 +68,7 @@ def given(tokens: Sequence[str], vectors: np.ndarray, *, name: str, info: Embedd
 def encoded(encoder: Encoder, tokens: Sequence[str], *, name: str) -> Embedding:
     """An embedding of what an encoder makes of each of the distinct `tokens`, read as one short text.
 
-    Raises `InputError` where it doesn't return one vector a token.
+    Raises `InputError` where it doesn't return one vector per token.
     """
     distinct = list(dict.fromkeys(tokens))
     vectors = np.asarray(encoder.encode(distinct))

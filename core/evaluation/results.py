@@ -124,7 +124,7 @@ class Evaluation:
 
     `overall` and `areas` (one entry an area in the dataset's order, none if no area has a name) are under
     `notion`; `other_notion` is the overall result under the other one. `pairs` has the columns area, token_a,
-    token_b, score, rank, cosine, model_rank, gap, a row an item: the ranks are average ranks among the covered
+    token_b, score, rank, cosine, model_rank, gap, a row per item: the ranks are average ranks among the covered
     items, 1 = the top, and gap = model_rank − rank, so that it is positive where the model puts an item too low;
     all of them are NaN where the model lacks a token. `missing` has the reason for each such token, `found_as` the
     spelling or the parts by which others were found that the model hasn't as they are written. `n_unscored`

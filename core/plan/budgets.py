@@ -39,7 +39,7 @@ def affordable_comparisons(
     """How many comparisons voters' hours or money pay for, as if every task were full.
 
     Exactly one of `hours` and `total` (rewards and fees) must be given; the other parameters are those of `cost`. The
-    last task of a ballot may hold fewer comparisons, so that a plan can cost up to one task a ballot more. Raises
+    last task of a ballot may hold fewer comparisons, so that a plan can cost up to one task per ballot more. Raises
     `PlanError` for values out of range, and for money where tasks cost nothing.
 
     >>> affordable_comparisons(hours=1, seconds_per_comparison=9, comparisons_per_task=20, reward=0.45)

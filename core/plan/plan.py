@@ -149,7 +149,7 @@ def cost(
     fee : the platform's share on top of the reward, 0.2 = 20 %. Any fee is at least 0.01 an assignment.
     check_comparisons : check comparisons added to every task, on top of the plan's.
     check_votes : check votes besides, in all ballots together, in tasks that there are anyway.
-    votes_per_comparison : voters who get the same task, so assignments a task.
+    votes_per_comparison : voters who get the same task, so assignments per task.
 
     Raises `PlanError` for values out of range.
 
@@ -159,7 +159,7 @@ def cost(
     size = whole(comparisons_per_task, "The number of comparisons in a task", 1)
     checks = whole(check_comparisons, "The number of check comparisons in a task", 0)
     more = whole(check_votes, "The number of check votes", 0)
-    voters = whole(votes_per_comparison, "The number of votes a comparison", 1)
+    voters = whole(votes_per_comparison, "The number of votes per comparison", 1)
     seconds = amount(seconds_per_comparison, "The seconds a comparison takes")
     if seconds == 0:
         raise PlanError("The seconds a comparison takes must be above 0, found 0.")
@@ -193,7 +193,7 @@ class Quota:
 def quota(plan: Plan, n_voters: int, task_size: int, *, votes_per_comparison: int = 1) -> tuple[Quota, ...]:
     """A voter's quota in each ballot: the fewest tasks ⌈assignments / n_voters⌉ at which all voters can answer it.
 
-    Parameters: `n_voters` expected in every ballot, `task_size` comparisons a task (the last task of a ballot may
+    Parameters: `n_voters` expected in every ballot, `task_size` comparisons per task (the last task of a ballot may
     have fewer), `votes_per_comparison` voters who get the same task. Check comparisons are not counted.
     Raises `PlanError` for values out of range, or fewer voters than a comparison has votes.
 
@@ -203,7 +203,7 @@ def quota(plan: Plan, n_voters: int, task_size: int, *, votes_per_comparison: in
     """
     voters = whole(n_voters, "The number of voters", 1)
     size = whole(task_size, "The number of comparisons in a task", 1)
-    votes = whole(votes_per_comparison, "The number of votes a comparison", 1)
+    votes = whole(votes_per_comparison, "The number of votes per comparison", 1)
     if voters < votes:
         raise PlanError(f"A comparison wants {votes} different voters, and there are {voters}; expect more voters.")
     quotas = []

@@ -13,7 +13,7 @@ def reward_for_wage(
 ) -> float:
     """The lowest reward of a task, in hundredths, at which a voter earns at least `wage` an hour.
 
-        reward = wage · t̄ · comparisons a task / 3600
+        reward = wage · t̄ · comparisons per task / 3600
 
     The terms are those of `plan.cost`. A last task with fewer comparisons pays better.
     Raises `PlanError` for values out of range.

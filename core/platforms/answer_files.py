@@ -5,7 +5,7 @@ On a platform each row is an assignment; beside `Input.*`, which repeat the batc
     Answer.rating_n = 3.25     Answer.best_n = 3, Answer.worst_n = 1     Answer.order_n = 3 1 2     Answer.unknown_n = 1
 
 also as a crowd-form writes them (`Answer.best_1.3 = true`, or JSON in `Answer.taskAnswers`). A table of one's own has
-`question_id, voter, answer` and perhaps `seconds, submitted_at`, a row an answer.
+`question_id, voter, answer` and perhaps `seconds, submitted_at`, a row per answer.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _told(value: Any) -> str:
 def _spread(
     frame: pd.DataFrame, given: Mapping[tuple[str, int], list[str]], inputs: Mapping[str, list[str]], kind: RoundKind
 ) -> pd.DataFrame:
-    """One row an answer: the questions of each task below each other; those that the task doesn't have are left out."""
+    """One row per answer: the questions of each task below each other; those it doesn't have are left out."""
     blank = [""] * len(frame)
     parts = []
     for n in sorted({number for _, number in given}):

@@ -1,4 +1,4 @@
-"""The answers of Mechanical Turk's templates, each in its dress, as one column a question.
+"""The answers of Mechanical Turk's templates, each in its dress, as one column per question.
 
 Answer.choice.a = true, Answer.choice.b = false   →   Answer.choice = a
 Answer.a.on = true, Answer.b.on = false           →   Answer.on = a
@@ -88,7 +88,7 @@ class Undressed:
 
 
 def undressed(table: Table) -> Table:
-    """The table with its answers as one column a question; the table itself where they are so already."""
+    """The table with its answers as one column per question; the table itself where they are so already."""
     options: dict[str, dict[str, int]] = {}
     at_json = None
     for at, column in enumerate(table.header):

@@ -57,7 +57,7 @@ class LabelStudio:
             PlatformFile(
                 f"{ballot.part}-label-studio.json",
                 tasks,
-                "One comparison a task. The sides are as drawn: left and right are recorded.",
+                "One comparison per task. The sides are as drawn: left and right are recorded.",
                 "application/json",
                 lambda: write_tasks(ballot.asked()),
             ),

@@ -51,7 +51,9 @@ class MechanicalTurk:
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The batch, and the page in both dresses."""
-        about = "One row a task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row a task."
+        about = (
+            "One row per task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row per task."
+        )
         plain = "Radio buttons only; answers come back as Answer.choice_1 = left."
         crowd = "The same page in a <crowd-form>; answers come back as Answer.choice_1.left = true."
         return (

@@ -1,6 +1,6 @@
 """What goes out for a round: batches, task pages, and a table to fill in.
 
-A batch has one row a task; its columns are those that the task page of the kind of question names (`questions`):
+A batch has one row per task; its columns are those that the task page of the kind of question names (`questions`):
 
     rating       task_id, item_id_1, token_a_1, token_b_1, item_id_2, …
     best-worst   task_id, tuple_1_item_id_1, tuple_1_token_a_1, tuple_1_token_b_1, tuple_1_item_id_2, …, tuple_2_…
@@ -55,7 +55,7 @@ def write_round(
 def write_questions(shown: pd.DataFrame, *, only: Collection[int] | None = None) -> bytes:
     """The questions as one table to be filled in: question_id, voter, answer, then what is shown.
 
-    A row a question; `answer` as the kind of question writes it. UTF-8 with a byte order mark, for spreadsheets; texts
+    A row per question; `answer` as the kind of question writes it. UTF-8 with a byte order mark for spreadsheets; texts
     that a spreadsheet would take for a formula get an apostrophe.
     """
     SHOWN.check(shown)
@@ -84,7 +84,7 @@ def round_files(
     widest : the most questions a task may have; only : ids of the questions to ask for, those of a top-up.
     """
     part = f"{code}-top-up" if is_top_up else code
-    about = "One row a task, with the questions that want more answers." if is_top_up else "One row a task."
+    about = "One row per task, with the questions that want more answers." if is_top_up else "One row per task."
 
     def batch(*, ascii_only: bool) -> bytes:
         return write_round(shown(), kind, only=only(), ascii_only=ascii_only)

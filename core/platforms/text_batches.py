@@ -32,7 +32,7 @@ def write_writing(
     ascii_only: bool = False,
     language: str = STANDARD,
 ) -> bytes:
-    """The batch of the writing page (`scheme_templates`), `task_size` texts a row, in the order given.
+    """The batch of the writing page (`scheme_templates`), `task_size` texts per row, in the order given.
 
     Texts are written by `text.encode`; UTF-8, lines end in LF. The scale's standard texts are in
     `language`. Raises `InputError` for no text, or a size out of 1–50.
@@ -52,7 +52,7 @@ def write_text_pairs(pairs: Sequence[TextPair], *, task_size: int, ascii_only: b
 
 def _batch(cells: list[list[str]], names: tuple[str, ...], size: int, code: str, ascii_only: bool) -> bytes:
     if not cells or not 1 <= size <= MAX_TASK_SIZE:
-        raise InputError(f"A batch needs texts, and tasks of 1 to {MAX_TASK_SIZE}: {len(cells)} texts, {size} a task.")
+        raise InputError(f"A batch needs texts, and tasks of 1 to {MAX_TASK_SIZE}: {len(cells)} texts, {size} per task.")
     width = min(size, len(cells))
     header = ["task_id", *(f"{name}_{n}" for n in range(1, width + 1) for name in names)]
     rows = []

@@ -23,13 +23,15 @@ class Turkle:
     )
     steps: tuple[str, ...] = (
         "On Turkle's admin site make a project and paste the task page as its template.",
-        "Publish the batch in that project. Several assignments a task ask as many people each comparison.",
+        "Publish the batch in that project. Several assignments per task ask as many people each comparison.",
         "When people have answered, choose Batches › Download results, and upload the file under 2.",
     )
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The batch and the page."""
-        about = "One row a task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row a task."
+        about = (
+            "One row per task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row per task."
+        )
         page = "What voters see and answer. Turkle adds the form and the Submit button."
         return (
             batch_file(ballot, about, ascii_only=True),

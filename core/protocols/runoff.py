@@ -137,7 +137,7 @@ class Runoff(Protocol):
         return draw_near_comparisons(items, appearances, score=score, spread=spread, rng=rng)
 
     def assign(self, pairs: Ints, held: Sequence[Held], n_voters: int, rng: np.random.Generator) -> Ints:
-        """Equally many comparisons a voter within one, and items they haven't seen where possible."""
+        """Equally many comparisons per voter within one, and items they haven't seen where possible."""
         n_items = int(max(pairs.max(initial=0), *(ballot.votes.items.max() for ballot in held), 0)) + 1
         seen = np.zeros((n_voters, n_items), dtype=np.int32)
         for votes, _ in held:

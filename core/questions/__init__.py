@@ -37,8 +37,8 @@ def round_kind(name: str) -> RoundKind:
 
 
 def default_settings(name: str, *, seed: int = 0) -> RoundSettings:
-    """Settings of a round to begin with: five ratings an item, one person a tuple with eight tuples an item, ten orders
-    a target. Raises `PlanError` for another kind."""
+    """Settings of a round to begin with: five ratings per item, one person per tuple with eight tuples per item,
+    ten orders per target. Raises `PlanError` for another kind."""
     return round_kind(name).default_settings(seed=seed)
 
 

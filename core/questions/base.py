@@ -77,10 +77,10 @@ class About:
 class RoundSettings:
     """What a round is drawn by. `check_round` says what makes sense.
 
-    scheme : the kind's name; raters : people wanted for each question; task_size : questions a task; swaps : half of
+    scheme : the kind's name; raters : people wanted for each question; task_size : questions per task; swaps : half of
     the rated items are shown with their tokens in the other order, drawn by the seed; scale : of ratings; gold : rated
     first on the task page, each to be met within ±`tolerance` points.
-    size, appearances, keep : items a tuple, tuples an item, the share of items a next round keeps.
+    size, appearances, keep : items per tuple, tuples per item, the share of items a next round keeps.
     groups : of orders, a question each. question, instructions : what people read, "" for the standard text, which is
     in `language`, a code of `LANGUAGES`, as all other standard texts.
     seconds : assumed for a question, seconds; reward : paid a task; fee : the platform's share of it.

@@ -15,7 +15,7 @@ FIELDS = ("left_a", "left_b", "right_a", "right_b", "area_left", "area_right")
 
 
 def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None, ascii_only: bool = False) -> bytes:
-    """Write the tasks of a ballot, one row a task: `task_id`, then `left_a_n, …, area_right_n` for n = 1, 2, ….
+    """Write the tasks of a ballot, one row per task: `task_id`, then `left_a_n, …, area_right_n` for n = 1, 2, ….
 
     The numbers are left off when every task holds one comparison. A task with fewer comparisons than the
     widest ends in empty cells, which the template removes. Tokens are written by `text.encode`. UTF-8 without a

@@ -1,4 +1,4 @@
-"""What a pilot tells the plan: seconds a comparison, shares of ties and of unknown tokens, a first fit of the panel.
+"""What a pilot tells the plan: seconds per comparison, shares of ties and of unknown tokens, a first fit of the panel.
 
 50 to 100 comparisons are enough for the first three. A voter's answers hang together: times have intervals from voters
 drawn with replacement; Wilson's intervals of the shares don't know of voters and are rather too narrow.

@@ -17,7 +17,7 @@ def plan_within(n_items: int, n_ballots: int, keep: float, n_comparisons: int, *
 
     M of ballot k is the even number nearest to c·r^(k−1), 2 at least, with r of `SHAPES` and the largest c that the
     budget pays for; what is left goes, two appearances at a time, to the last ballots, as far as it reaches.
-    Raises `PlanError` if 2 appearances an item cost more, or no campaign could have such ballots.
+    Raises `PlanError` if 2 appearances per item cost more, or no campaign could have such ballots.
 
     >>> plan_within(990, 7, 0.5, 19_660).appearances
     (20, 20, 20, 20, 20, 20, 20)

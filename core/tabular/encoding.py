@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import InputError, Issue
+from . import foreign
 
 UTF8 = "utf-8"
 MENDED = "utf-8-replace"  # UTF-8 with U+FFFD in place of what isn't
@@ -42,18 +43,15 @@ _ODD = re.compile("[\udc80-\udcff]")
 # A line with a letter that isn't ASCII and was read.
 _FOREIGN = re.compile("[^\r\n\x00-\x7f\udc80-\udcff][^\r\n]*")
 _ODD_LINE = re.compile("[\udc80-\udcff][^\r\n]*")
-# Files of another kind, known by how they begin, and what to do about them.
-_STARTS = (
-    (b"PK\x03\x04", "a spreadsheet or a zip archive. Open it and save the table as “CSV UTF-8”"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook. Open it and save the table as “CSV UTF-8”"),
-    (b"\x1f\x8b", "a gzip archive. Unpack it first"),
-    (b"%PDF", "a PDF. Download the results as CSV"),
-    (b"\x89PNG", "a picture. Choose the file that holds the table"),
-    (b"\xff\xd8\xff", "a picture. Choose the file that holds the table"),
-    (b"GIF8", "a picture. Choose the file that holds the table"),
-    (b"<!doctype", "a web page, probably a login page. Sign in to the platform again and repeat the download"),
-    (b"<html", "a web page, probably a login page. Sign in to the platform again and repeat the download"),
-)
+_ZIP = "a spreadsheet or a zip archive. Open it and save the table as “CSV UTF-8”"
+# What to do about files of another kind, by their keys in `foreign`.
+_REMEDIES = {
+    foreign.OLD_OFFICE: "Open it and save the table as “CSV UTF-8”",
+    foreign.GZIP: "Unpack it first",
+    foreign.PDF: "Download the results as CSV",
+    foreign.WEB_PAGE: "It is probably a login page: sign in to the platform again and repeat the download",
+}
+_OTHER = "Choose the file that holds the table"
 _JSON_STARTS = (b"[{", b"{")
 _JSON = "a JSON file. Choose CSV when you export"
 
@@ -129,11 +127,15 @@ def in_utf8(data: bytes, name: str, encoding: str | None) -> bytes:
 
 
 def _refuse_others(data: bytes, name: str, braces: bool) -> None:
-    beginning = data[:512].lstrip().lower()
-    others = _STARTS if braces else (*_STARTS, *((start, _JSON) for start in _JSON_STARTS))
-    for start, kind in others:
-        if data.startswith(start) or beginning.startswith(start):
-            raise InputError(f"{name} is not a CSV file but {kind}.")
+    beginning = data[:512]
+    other = foreign.foreign(beginning)
+    kind = "" if other is None else f"{other[1]}. {_REMEDIES.get(other[0], _OTHER)}"
+    if data.startswith(b"PK\x03\x04"):
+        kind = _ZIP
+    elif not kind and not braces and beginning.lstrip().startswith(_JSON_STARTS):
+        kind = _JSON
+    if kind:
+        raise InputError(f"{name} is not a CSV file but {kind}.")
 
 
 def _chosen(data: bytes, encoding: str, name: str) -> Decoded:

@@ -58,7 +58,7 @@ def json_records(data: bytes, name: str) -> RowsOfJson:
 
 
 def json_table(rows: RowsOfJson, name: str) -> RowTable:
-    """Objects as a table: a column a field, inner ones with dotted names; lists stay JSON.
+    """Objects as a table: a column per field, inner ones with dotted names; lists stay JSON.
 
     >>> json_table(json_records(b'[{"voter": "anna", "labels": {"choice": "left"}}]', "x"), "x").header
     ('voter', 'labels.choice')

@@ -314,7 +314,7 @@ def sheet_table(chosen: tuple[Sheet, tuple[Issue, ...]], name: str) -> RowTable:
 
 @dataclass(frozen=True)
 class Lines:
-    """A text of one entry a line: the numbers of the lines that aren't blank, what they hold, and notes."""
+    """A text of one entry per line: the numbers of the lines that aren't blank, what they hold, and notes."""
 
     numbers: list[int]
     texts: list[str]

@@ -40,6 +40,7 @@ from .lists import (
     collect,
     holds_breaks,
     invisible_characters,
+    is_several,
 )
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "clean_token",
     "guess_columns",
     "invisible_characters",
+    "is_several",
     "open_list",
     "read_areas_file",
     "read_pasted",
@@ -63,15 +65,15 @@ __all__ = [
 ]
 
 
-def read_pasted(name: str, text: str) -> TokenLists:
-    """One area from a text box: one token a line.
+def read_pasted(name: str, text: str, *, split: bool | None = None) -> TokenLists:
+    """One area from a text box: one token per line, or with `split` several where commas or semicolons stand between.
 
     Empty lines are passed over; a token given twice is kept once and reported.
 
     Raises `InputError` if there are no tokens, or one holds a tab or another control character.
     """
     rows = ((number, name, line) for number, line in enumerate(re.split("\r\n|\r|\n", text), 1) if line.strip())
-    return collect(rows, source="the text")
+    return collect(rows, source="the text", split=split)
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,9 @@ class TokenFile:
         """Whether it can be read as it is without a sheet being named: it has one, or a list on each."""
         return len(self._parts) == 1 or all(len(part.header) < 2 for part in self._parts)
 
-    def read(self, columns: tuple[Column | None, Column] | None = None) -> TokenLists:
-        """The areas: of a table by its columns `area` and `token`, or by those chosen (see `read_areas_file`).
+    def read(self, columns: tuple[Column | None, Column] | None = None, *, split: bool | None = None) -> TokenLists:
+        """The areas: of a table by its columns `area` and `token`, or by those chosen (see `read_areas_file`); with
+        `split`, a cell or line that lists several tokens makes several.
 
         Raises `InputError` as that does.
         """
@@ -105,7 +108,7 @@ class TokenFile:
             raise InputError(f"{self.name} has several sheets: {names}. Choose one of them.")
         found = [part.read(columns) for part in self._parts]
         told = {row for each in found for row in each.told}
-        lists = collect([row for each in found for row in each.rows], source=self.name, told=told)
+        lists = collect([row for each in found for row in each.rows], source=self.name, told=told, split=split)
         return TokenLists(lists.areas, (*(issue for each in found for issue in each.issues), *lists.notes))
 
 
@@ -132,7 +135,7 @@ class _Part(Protocol):
 
 @dataclass(frozen=True)
 class _Lines:
-    """A list: a token a line, the lines that aren't blank with their numbers."""
+    """A list: a token per line, the lines that aren't blank with their numbers."""
 
     area: str
     lines: tuple[tuple[int, str], ...]
@@ -144,7 +147,7 @@ class _Lines:
 
     def read(self, columns: tuple[Column | None, Column] | None) -> _Read:
         if columns is not None:
-            raise InputError("A list of one token a line has no columns to choose from.")
+            raise InputError("A list of one token per line has no columns to choose from.")
         return _plain_list(self.area, self.lines, self.notes)
 
 
@@ -237,13 +240,13 @@ def open_list(
     by_lines: bool | None = None,
     n: int = 50,
 ) -> TokenFile:
-    """Open a file with token lists: a text of one token a line, a CSV or TSV, or an Excel workbook.
+    """Open a file with token lists: a text of one token per line, a CSV or TSV, or an Excel workbook.
 
     Parameters
     ----------
     sheet : the name of a workbook's sheet; None shows the first and reads all, if each is a list.
     encoding : what a person chose; None to find it.
-    by_lines : whether a text is a list of one token a line, in which commas and quotation marks are letters. None to
+    by_lines : whether a text is a list of one token per line, in which commas and quotation marks are letters. None to
         find out: a text without the columns `area` and `token` is a list if its lines have no columns in common.
     n : rows of the sample.
 
@@ -319,7 +322,7 @@ _SAMPLE = 1000  # lines that tell whether there are columns
 def _open_text(data: bytes, filename: str, encoding: str | None, by_lines: bool | None) -> _Part:
     decoded = decode_bytes(data, filename, encoding=encoding, braces=not _JSON.match(data[:512]))
     if not decoded.text.strip():
-        raise InputError(f"{filename} is empty. Give one token a line, or a table with the columns area and token.")
+        raise InputError(f"{filename} is empty. Give one token per line, or a table with the columns area and token.")
     blank = _BLANK_LINES.match(decoded.text)
     if by_lines is None and blank is not None:
         by_lines = _is_list(csv_of(replace(decoded, text=decoded.text[blank.end() :]), filename))
@@ -333,7 +336,7 @@ def _open_text(data: bytes, filename: str, encoding: str | None, by_lines: bool 
 
 
 def _list_of(table: CsvTable) -> _Lines:
-    """A text as a list of one token a line; marks around whole lines are taken off where the text is quoted."""
+    """A text as a list of one token per line; marks around whole lines are taken off where the text is quoted."""
     dialect = Dialect(_NO_DELIMITER, table.dialect.quoted, False)
     lines, notes = [], list(table.notes)
     # What comes first is a header to others.

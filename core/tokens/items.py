@@ -120,7 +120,7 @@ class Sampled:
 def sample_items(
     items: pd.DataFrame, *, size: int | None = None, share: float | None = None, rng: np.random.Generator
 ) -> Sampled:
-    """A random sample of the items of each area: `size` items an area (all if it has no more), or a `share` of them
+    """A random sample of the items of each area: `size` items per area (all if it has no more), or a `share` of them
     (rounded, halves up, at least 1).
 
     Drawn uniformly without replacement. Where that leaves a token without an item, one of its items takes the place of

@@ -48,6 +48,21 @@ class TokenLists:
     notes: tuple[Issue, ...] = field(default=())
 
 
+# What stands between several words of a list on one line: a comma before a space or between letters (not 1,000 or
+# 2,4-D), or a semicolon.
+_BETWEEN = re.compile(r"\s*;\s*|\s*,\s+|(?<=[^\W\d]),(?=[^\W\d])")
+
+
+def split_tokens(text: str) -> list[str]:
+    """What a line says if it lists several tokens; itself alone where it doesn't look like that.
+
+    >>> split_tokens("salt, pepper"), split_tokens("2,4-D"), split_tokens("rock;")
+    (['salt', 'pepper'], ['2,4-D'], ['rock;'])
+    """
+    parts = [part.strip() for part in _BETWEEN.split(text) if part.strip()]
+    return parts if len(parts) > 1 else [text]
+
+
 def clean_token(text: str) -> str:
     """The token as it is stored: normal form C, without white space at the ends.
 
@@ -74,6 +89,11 @@ def holds_breaks(text: str) -> bool:
     """Whether a text holds a tab, a line break or another control character: they end a field or a line in most
     files, so no token may. Nor half a character (a lone surrogate), which no file can hold."""
     return _BREAKS.search(text) is not None
+
+
+def is_several(token: str) -> bool:
+    """Whether a token looks like a list of several."""
+    return len(split_tokens(token)) > 1
 
 
 def checked(rows: Sequence[tuple[str, str]]) -> tuple[AreaTokens, ...]:
@@ -109,19 +129,24 @@ def checked(rows: Sequence[tuple[str, str]]) -> tuple[AreaTokens, ...]:
     return tuple(AreaTokens(name, tuple(tokens)) for name, tokens in areas.items())
 
 
-def collect(rows: Iterable[tuple[int, str, str]], *, source: str, told: Collection[int | None] = ()) -> TokenLists:
+def collect(
+    rows: Iterable[tuple[int, str, str]], *, source: str, told: Collection[int | None] = (), split: bool | None = None
+) -> TokenLists:
     """Areas from rows of (row number, area, token) as they were written; `source` names them in messages.
 
     What was left out is noted with its row, and so is what a person should look at: areas of one name, and tokens of an
     area, that differ in case or spaces only (nothing is merged), and what a spreadsheet seems to have made of a text.
     Areas of one token, which make no item, are left out if there are others. `told` are rows that something was said
-    of already: nothing is added on a blank or a date in them.
+    of already: nothing is added on a blank or a date in them. `split` makes several tokens of one that lists them
+    (`split_tokens`), or (False) leaves it; None leaves it too, and notes it.
     Raises `InputError` if a token or area holds control characters, or no token is left.
     """
     areas: dict[str, dict[str, int]] = {}
     first: dict[str, int] = {}
     notes: list[Issue] = []
     broken: list[Issue] = []
+    if split:
+        rows = [(number, area, part) for number, area, text in rows for part in split_tokens(text)]
     for number, raw_area, raw_token in rows:
         area, token = clean_token(raw_area), clean_token(raw_token)
         if fault := next((text for text in (token, area) if holds_breaks(text)), ""):
@@ -140,6 +165,12 @@ def collect(rows: Iterable[tuple[int, str, str]], *, source: str, told: Collecti
             areas[area][token] = number
             notes += _looked_at(token, number, number in told)
             first.setdefault(area, number)
+    taken = [(number, token) for tokens in areas.values() for token, number in tokens.items()]
+    lists = [row for row in taken if is_several(row[1])]
+    if lists and split is None:
+        one = "{n} token holds a comma or a semicolon, and is one token; split it if it is meant as several"
+        more = "{n} tokens hold commas or semicolons, and each is one token; split them if they are meant as several"
+        notes.append(Issue(plural(len(lists), one, more), row=lists[0][0], found=lists[0][1]))
     if broken:
         raise InputError(
             f"Nothing was taken from {source}: no token or area may hold a tab or a line break. "
@@ -153,7 +184,7 @@ def collect(rows: Iterable[tuple[int, str, str]], *, source: str, told: Collecti
     for area, tokens in areas.items():
         notes += _alike(tokens, f"token of {area}", "both were kept. If they are one token, leave one out")
     if not any(areas.values()):
-        raise InputError(f"There are no tokens in {source}. Give one token a line.", notes)
+        raise InputError(f"There are no tokens in {source}. Give one token per line.", notes)
     return TokenLists(*_large_enough(areas, notes))
 
 

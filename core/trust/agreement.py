@@ -68,7 +68,7 @@ def agreement(
 
     Parameters
     ----------
-    ratings : one row a voter, one column a unit, numbers; NaN where a voter didn't answer.
+    ratings : one row per voter, one column a unit, numbers; NaN where a voter didn't answer.
     distance : how far two answers are apart; "nominal": equal or not, "interval": their squared difference.
     level, resamples, seed : of the interval; the same seed gives the same interval. Tails are widened for few units.
 

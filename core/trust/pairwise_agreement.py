@@ -1,6 +1,6 @@
 """How far each voter agrees with the others on comparisons that they share.
 
-Two figures a voter, both by the answer (first, second or tie: the same or not), over what others answered too:
+Two figures per voter, both by the answer (first, second or tie: the same or not), over what others answered too:
 
 * the mean, over the voter's shared comparisons, of the share of the others who gave the same answer;
 * the mean *pairwise* agreement: with each other voter the share of equal answers on what the two share, and the mean of

@@ -1,4 +1,4 @@
-"""How far a ranking can be trusted: one line a question, green, amber or red, with the reason and the cure.
+"""How far a ranking can be trusted: one line per question, green, amber or red, with the reason and the cure.
 
 The bounds stand here with their reasons; docs/runoff.md repeats them for readers.
 """
@@ -61,7 +61,7 @@ def enough_votes(votes: Ints, planned: Ints) -> Line:
             "{n} items with fewer than {least} votes: nobody can say in which half of the field.",
             least=FEWEST_VOTES,
         )
-        return Line(name, RED, reason, "Collect the missing votes, or plan more appearances an item.")
+        return Line(name, RED, reason, "Collect the missing votes, or plan more appearances per item.")
     if least < ENOUGH_VOTES:
         low = int((votes < ENOUGH_VOTES).sum())
         reason = plural(
@@ -73,7 +73,7 @@ def enough_votes(votes: Ints, planned: Ints) -> Line:
             enough=ENOUGH_VOTES,
             least=least,
         )
-        return Line(name, AMBER, reason, "Plan more appearances an item in the first ballot.")
+        return Line(name, AMBER, reason, "Plan more appearances per item in the first ballot.")
     if short:
         reason = plural(
             short,
@@ -100,7 +100,7 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = Fals
         return Line(name, RED, reason, cure)
     told = _at_an_end(int(undefeated.sum()), int(winless.sum()))
     if not undefeated.any():  # the next ballot has none of them
-        cure = "More appearances an item would place them; at the lower end it matters little."
+        cure = "More appearances per item would place them; at the lower end it matters little."
     return Line(name, AMBER, told, cure) if told else Line(name, GREEN, "Every item won votes and lost some.")
 
 

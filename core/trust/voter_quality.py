@@ -36,7 +36,7 @@ ALIKE = "the votes don't settle how voters differ, so all have one lapse"
 class VoterQuality:
     """Figures of each voter.
 
-    `table` has a row a voter, by voter_id, NaN where a figure is undefined:
+    `table` has a row per voter, by voter_id, NaN where a figure is undefined:
 
     voter_id; left_out; votes (of comparisons that are scored), ties and unknown (shares of answers);
     gold_right of gold_n, gold with gold_lower, gold_upper;

@@ -158,7 +158,7 @@ def _consistency(table: pd.DataFrame, bound: float) -> Asked:
 
 
 def _speed(table: pd.DataFrame, bound: float) -> Asked:
-    return table["speed"] < bound, lambda v: f"{v.seconds:.1f} s a comparison, {v.speed:.2f} times the median of all"
+    return table["speed"] < bound, lambda v: f"{v.seconds:.1f} s per comparison, {v.speed:.2f} times the median of all"
 
 
 def _lapse(table: pd.DataFrame, bound: float) -> Asked:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 
 from ..base.file_names import file_stem
 from ..base.voter_count import VoterCount
+from ..commands.facts import spellings_of
 from ..dataset.datasheet.fields import SheetFields
 from ..dataset.diff import DatasetDiff, diff
 from ..dataset.files import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
 from ..dataset.formats import for_mteb, for_simlex, to_parquet, to_records
+from ..dataset.spelled import endings, example, spelled
 from ..errors import InputError, StoreError
 from ..store import Store
 from ..store.command import project_row
@@ -61,7 +64,7 @@ FORMATS = (
         ".parquet",
         "application/vnd.apache.parquet",
     ),
-    Format("Items (JSON)", "A list with one object an item.", to_records, "-items.json", "application/json"),
+    Format("Items (JSON)", "A list with one object per item.", to_records, "-items.json", "application/json"),
     Format(
         "For gensim",
         "Two words and a score a line, for evaluate_word_pairs.",
@@ -98,7 +101,7 @@ FORMATS = (
 @dataclass(frozen=True, eq=False)
 class ExportView:
     """The dataset with the name of its files; why a format can't hold it, by label; its description as text; the
-    owner's fields; and the versions released, newest first."""
+    owner's fields; the versions released, newest first; and the formats, for gensim one for each spelling."""
 
     dataset: pd.DataFrame
     stem: str
@@ -106,6 +109,7 @@ class ExportView:
     description: str
     fields: SheetFields
     releases: tuple[Release, ...]
+    formats: tuple[Format, ...] = FORMATS
 
     @property
     def voters(self) -> VoterCount:
@@ -118,21 +122,53 @@ class ExportView:
         return {NOW: "as it is now"} | {found.id: found.version for found in self.releases}
 
 
+def _formats(spellings: Sequence[Mapping[str, str]]) -> tuple[Format, ...]:
+    """The formats, with the one for gensim in each of these spellings."""
+    formats: list[Format] = []
+    for found in FORMATS:
+        if found.make is not for_gensim:
+            formats.append(found)
+            continue
+        for way, ending in zip(spellings, endings(spellings), strict=True):
+            named = f" ({example(way) or 'as written'})" if len(spellings) > 1 else ""
+            about = f"{found.about} Tokens as the embeddings spell them: {example(way)}." if way else found.about
+            formats.append(
+                replace(
+                    found,
+                    label=f"{found.label}{named}",
+                    about=about,
+                    make=partial(_for_gensim, way),
+                    ending=f"-gensim{ending}.tsv",
+                    check=partial(_check_for_gensim, way),
+                )
+            )
+    return tuple(formats)
+
+
+def _for_gensim(way: Mapping[str, str], dataset: pd.DataFrame) -> bytes:
+    return for_gensim(spelled(dataset, way))
+
+
+def _check_for_gensim(way: Mapping[str, str], dataset: pd.DataFrame) -> None:
+    check_for_gensim(spelled(dataset, way))
+
+
 def load(store: Store, project_id: str, *, dataset: pd.DataFrame | None = None) -> ExportView:
     """The export view of a project; `dataset` is `dataset_of` it as it stands, where it has been read already."""
     with store.read() as conn:
         dataset = dataset_of(conn, project_id) if dataset is None else dataset
         fields = SheetFields.of(project_row(conn, project_id).datasheet)
         releases = tuple(releases_of(conn, project_id))
+        formats = _formats(spellings_of(store, conn, project_id, dataset))
     problems = {}
-    for found in FORMATS:
+    for found in formats:
         if found.check is not None and len(dataset):
             try:
                 found.check(dataset)
             except InputError as error:
                 problems[found.label] = str(error)
     about = {str(key): value for key, value in dataset.attrs.items()}
-    return ExportView(dataset, file_stem(about), problems, to_json(about).decode("utf-8"), fields, releases)
+    return ExportView(dataset, file_stem(about), problems, to_json(about).decode("utf-8"), fields, releases, formats)
 
 
 def load_diff(store: Store, project_id: str, before: int, after: int) -> DatasetDiff:

@@ -20,8 +20,8 @@ SENTENCES = {
     "change project": "Changed the settings: name {name}, notion {notion}",
     "import project": "Imported the project from a file",
     "duplicate project": "Made this project as a copy",
-    "archive project": "Put the project away",
-    "restore project": "Took the project out again",
+    "archive project": "Archived the project",
+    "restore project": "Restored the project",
     "demo is ready": "Finished the demo",
     "add areas": "Added token lists",
     "change area": "Changed the tokens of {area}",
@@ -39,6 +39,8 @@ SENTENCES = {
     "remove embedding": "Removed an embedding",
     "set subwords": "Changed how an embedding treats missing words",
     "set look-up": "Changed how tokens are looked up in {name}",
+    "apply remedy": "Had missing tokens looked up {remedy}",
+    "take remedy back": "Had missing tokens no longer looked up {remedy}",
     "set what simulated voters believe": "Gave simulated voters what they believe",
     "save plan": "Saved the plan",
     "register plan": "Registered the plan, so that it can be shown to have stood before the votes",
@@ -53,7 +55,7 @@ SENTENCES = {
     "map columns": "Named the columns of a table of votes",
     "forget columns": "Forgot the columns of a table of votes",
     "import archived": "Rebuilt the project from archived results",
-    "accept upload": "Took votes for {ballot} from {file}",
+    "accept upload": "Accepted votes for {ballot} from {file}",
     "withdraw upload": "Withdrew {file} from {ballot}",
     "review assignments": "Approved or rejected assignments of {ballot}",
     "publish ballot": "Published {ballot} on {platform}",
@@ -66,19 +68,19 @@ SENTENCES = {
     "renew voting link": "Gave the voting page another link",
     "invite voters": "Made personal links for voters",
     "confirm address": "Said that the address {address} is the owner's Turkle",
-    "withdraw voter": "Took the votes of a voter out, who took consent back",
-    "withdraw voters": "Took the votes of {voters} voters out",
+    "withdraw voter": "Removed the votes of a voter who withdrew consent",
+    "withdraw voters": "Removed the votes of {voters} voters",
     "exclude voters": "Left voters out: {reason}",
     "readmit voters": "Let voters count again",
     "add checks": "Added checks to {ballot}",
-    "remove check": "Took a check away from {ballot}",
+    "remove check": "Removed a check from {ballot}",
     "close ballot": "Closed {ballot}",
     "reopen ballot": "Reopened {ballot}",
     "describe dataset": "Changed what the datasheet says in the owner's words",
     "release dataset": "Released the dataset as version {version}",
 }
 # Votes are of ballots; a round of another scheme gets answers.
-OF_ROUNDS = {"accept upload": "Took answers for {ballot} from {file}"}
+OF_ROUNDS = {"accept upload": "Accepted answers for {ballot} from {file}"}
 RANKINGS = {"all": "one over all areas", "area": "one for each area"}
 COLUMNS = ("time (UTC)", "who", "what", "details", "revision")
 # Keys that would say too little as they are.
@@ -111,7 +113,7 @@ def what(action: str, detail: Mapping[str, Any]) -> str:
     >>> what("draw ballot", {"ballot": 2, "area": "Tools"}), what("set sails", {})
     ('Drew ballot 2 of Tools', 'Set sails')
     >>> what("draw ballot", {"ballot": 0}), what("accept upload", {"round": 1, "file": "a.csv"})
-    ('Drew the pilot', 'Took answers for round 1 from a.csv')
+    ('Drew the pilot', 'Accepted answers for round 1 from a.csv')
     """
     named = {key: RANKINGS.get(str(value), str(value)) for key, value in detail.items()}
     if "ballot" in detail:

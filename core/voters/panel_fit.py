@@ -243,7 +243,7 @@ def _fitted(counted: _Counted, surface: _Surface, resamples: int, level: float, 
         no_width = "One voter shows no differences between voters."
     elif np.median(counted.votes) < VOTES_FOR_WIDTH:
         no_width = (
-            f"Differences between voters need {VOTES_FOR_WIDTH} untied votes a voter, and the middle voter has "
+            f"Differences between voters need {VOTES_FOR_WIDTH} untied votes per voter, and the middle voter has "
             f"{float(np.median(counted.votes)):g}."
         )
     drawn = np.ones((1, n_voters))

@@ -112,7 +112,7 @@ def read_answers(
 ) -> ResultFile:
     """Turn the columns of a file into answers (`tables.ANSWERS`).
 
-    `statuses` and `notes` have one entry a row: the assignment's status ("" where there is none) and the reason that
+    `statuses` and `notes` have one entry per row: the assignment's status ("" where there is none) and the reason that
     came with it; `told` is what is to be said of them.
     """
     cell = {at: column.to_numpy(dtype=object).tolist() for at, column in zip(wanted, rows.columns, strict=True)}
@@ -177,7 +177,7 @@ def parse_answer_name(name: str) -> tuple[int, str | None] | None:
 
 
 def _spread(frame: pd.DataFrame, cell: Mapping[int, list[str]], layout: Layout, notices: list[Issue]) -> pd.DataFrame:
-    """One row an answer: the comparisons of each task below each other, empty ones left out."""
+    """One row per answer: the comparisons of each task below each other, empty ones left out."""
     by_json = _json_choices(cell[layout.json]) if layout.json is not None else {}
     task = layout.inputs.get((1, "task_id"))
     frame["task_id"] = decoded(cell[task]) if task is not None else ""

@@ -204,7 +204,7 @@ def elect(
 def elected(pool: pd.DataFrame, policy: Policy) -> pd.Series:
     """For each vote of `pool` the assignment that counts of all those of its voter on its comparison, "" for none.
 
-    `pool` has the columns assignment_id, voter, question_id and submitted_at ("" where unknown), one row a vote.
+    `pool` has the columns assignment_id, voter, question_id and submitted_at ("" where unknown), one row per vote.
     """
     keys = ["voter", "question_id"]
     group = combined([pd.factorize(pool[key])[0] for key in keys]) if len(pool) else np.zeros(0, dtype=np.int64)

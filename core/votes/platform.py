@@ -20,7 +20,7 @@ from .meanings import Said
 class ResultFile:
     """A result file, read.
 
-    `answers` (`tables.ANSWERS`) has one row an answer field, in the order of the file; `n_rows` counts the file's
+    `answers` (`tables.ANSWERS`) has one row per answer field, in the order of the file; `n_rows` counts the file's
     rows (assignments). Each of them is in `answers`, in `unread` (with its number and why it gave no answers) or in
     `blank` (nothing is filled in). `issues` says whatever a person should know before the votes are taken: what is
     unread, a guessed encoding, a file that is cut off. `shows_texts` is False where the file has ids of comparisons

@@ -70,7 +70,7 @@ def _in_order(found: dict[str, int], n_unread: int, n_blank: int) -> dict[str, i
 def class_table(
     rows: pd.DataFrame, unread: Sequence[Issue], blank: npt.NDArray[np.int64], name: str | None = None
 ) -> pd.DataFrame:
-    """The answers of one class, or of all, one a row, with `COLUMNS`: the row of the file, class and reason first.
+    """The answers of one class, or of all, one per row, with `COLUMNS`: the row of the file, class and reason first.
 
     Rows without an answer stand among them, with empty cells where nothing could be read; `n` is 0 there.
     """

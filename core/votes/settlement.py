@@ -89,7 +89,7 @@ def propose(assignments: pd.DataFrame, rules: Rules | None = None) -> pd.Series:
     short = (frame["n_answered"] < frame["n_asked"]) & rules.unfinished
     reasons = np.full(len(frame), "", dtype=object)
     # The first of these that holds is told.
-    reasons[fast] = [f"answered in {s:.1f} s a comparison, where {usual:.1f} s are usual" for s in each[fast]]
+    reasons[fast] = [f"answered in {s:.1f} s per comparison, where {usual:.1f} s are usual" for s in each[fast]]
     for told, n, of, text in (
         (wrong, frame["checks_wrong"], checks, "{} of {} check comparisons were answered wrong"),
         (short, frame["n_answered"], frame["n_asked"], "only {} of {} comparisons were answered"),
@@ -173,5 +173,5 @@ def write_review(data: bytes, filename: str, reviews: Mapping[str, Review]) -> b
 
 
 def id_list(ids: list[str]) -> bytes:
-    """Ids to paste, one a line."""
+    """Ids to paste, one per line."""
     return "".join(f"{one}\n" for one in ids).encode("utf-8")

@@ -144,7 +144,7 @@ def top_up(visitor: Visitor, server: Server, project_id: str, batch: bytes) -> N
 
 def take(visitor: Visitor, name: str, results: bytes) -> None:
     visitor.upload(UPLOAD, name, results)
-    visitor.press("Take these votes")
+    visitor.press("Accept these votes")
     visitor.says(f"{name} is taken")
 
 

@@ -53,7 +53,7 @@ def test_the_answer_comes_first_and_the_tour_is_followed_to_its_end(
         visitor.main.get_by_role("button", name="End the tour").click()
     expect(visitor.main).not_to_contain_text(SAID)
     visitor.go("Project")
-    visitor.says("The way of the data")
+    visitor.says("Steps")
     expect(visitor.main).not_to_contain_text(SAID)
 
 

@@ -47,8 +47,8 @@ def take(visitor: Visitor, name: str, results: bytes, n: int, number: int) -> No
     """Upload a result file, take its answers, close the round."""
     visitor.upload(UPLOAD, name, results)
     visitor.says(f"{n:,} new answers.")
-    visitor.press("Take these answers")
-    visitor.says(f"{name} is taken: {n:,} new answers.")
+    visitor.press("Accept these answers")
+    visitor.says(f"{name} is accepted: {n:,} new answers.")
     visitor.press(f"Close round {number}")
     visitor.says(f"Round {number} is closed: what it says stands below.")
 
@@ -100,11 +100,11 @@ def best_worst(visitor: Visitor) -> None:
     visitor.says("Open: 0 of 112 answers to 112 tuples")
     results = answer_round(visitor.download("Batch (CSV)"), "best-worst")
     visitor.upload(UPLOAD, "half.csv", results[: results.rfind(b"\n", 0, len(results) // 2) + 1])
-    visitor.press("Take these answers")
+    visitor.press("Accept these answers")
     expect(visitor.main.get_by_role("button", name="Close round 2")).to_be_disabled()
     visitor.says("answers that the round wants are missing.")
     visitor.upload(UPLOAD, "all.csv", results)
-    visitor.press("Take these answers")
+    visitor.press("Accept these answers")
     visitor.press("Close round 2")
     rows = list(csv.DictReader(io.StringIO(visitor.download("Download the dataset (CSV)").decode())))
     sizes = [len(row["token_a"] + row["token_b"]) for row in rows]
@@ -146,7 +146,7 @@ def test_a_trial_is_gone_through_with_simulated_people(
     visitor.turn_to("Collect")
     visitor.press("Draw the round")
     visitor.press("Let simulated people answer")
-    visitor.says("3,800 answers of simulated people. They are marked so for ever.")
+    visitor.says("3,800 answers of simulated people. They are permanently marked as such.")
     visitor.press("Close round 1")
     visitor.unfold("Side by side with the votes")
     visitor.says("items")

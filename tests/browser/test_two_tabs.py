@@ -54,14 +54,14 @@ def test_projects_that_had_one_name_in_two_tabs(old: tuple[Server, Store], visit
     second.open("project?project=third")
     expect(second.main.get_by_role("heading", level=1)).to_have_text("Words (4)")
     first.unfold("Files, copies, deleting")
-    first.press("Put this project away")
+    first.press("Archive this project")
     assert {archived.project.id for archived in list_archived(store)} == {original, "away"}
     # The other tab puts away what this one shows: nothing else is put away in its place.
     first.open("project?project=third")
     first.unfold("Files, copies, deleting")
     second.unfold("Files, copies, deleting")
-    second.press("Put this project away")
-    first.press("Put this project away")
+    second.press("Archive this project")
+    first.press("Archive this project")
     first.says("This page was drawn for “Words (4)”")
     first.says("is shown now. Nothing was done.")
     assert {archived.project.id for archived in list_archived(store)} == {original, "away", "third"}

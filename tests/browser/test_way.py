@@ -90,7 +90,7 @@ def add_areas(visitor: Visitor) -> None:
     visitor.go("Tokens")
     for name, tokens in areas().items():
         visitor.main.get_by_label("Area", exact=True).and_(visitor.page.locator("input[type=text]")).last.fill(name)
-        visitor.main.get_by_label("Tokens, one a line", exact=True).fill("\n".join(tokens))
+        visitor.main.get_by_label("Tokens, one per line", exact=True).fill("\n".join(tokens))
         visitor.press("Add area")
         visitor.says(f"Saved: {name}.")
     visitor.says(re.compile(f"2 areas .*16 tokens.*{N_ITEMS} items"))
@@ -118,8 +118,8 @@ def take(visitor: Visitor, name: str, results: bytes, expected: dict[str, int]) 
     assert {
         what: int(count) for what, _, count, _ in visitor.cells(f"What {name} holds", n_rows=len(expected))
     } == expected
-    visitor.press("Take these votes")
-    visitor.says(f"{name} is taken: {expected['new votes']:,} new votes of")
+    visitor.press("Accept these votes")
+    visitor.says(f"{name} is accepted: {expected['new votes']:,} new votes of")
 
 
 def ballot_with_one_word_unknown(visitor: Visitor, server: Server, batch: bytes) -> list[bytes]:
@@ -141,7 +141,7 @@ def ballot_with_one_word_unknown(visitor: Visitor, server: Server, batch: bytes)
     )
     second.close()
     expect(visitor.main.get_by_role("button", name="Close ballot 1")).to_be_disabled()
-    visitor.check("Close it all the same")
+    visitor.check("Close anyway")
     visitor.press("Close ballot 1")
     return [results]
 
@@ -172,8 +172,8 @@ def ballot_in_turkle(visitor: Visitor, server: Server, batch: bytes) -> list[byt
     results = as_turkle(answer_batch(batch))
     visitor.upload(UPLOAD, "turkle.csv", results)
     visitor.says("(Turkle), for ballot 3.")
-    visitor.press("Take these votes")
-    visitor.says("turkle.csv is taken: 28 new votes of 3 voters")
+    visitor.press("Accept these votes")
+    visitor.says("turkle.csv is accepted: 28 new votes of 3 voters")
     visitor.press("Close ballot 3")
     return [results]
 

@@ -123,7 +123,7 @@ def test_voting_rests_meanwhile_and_goes_on_after_stop(voting_page, visit, start
     _rest_for(store, ballot, pid=1)
     assert "Voting rests meanwhile." in words(visit("collect", "demo"))
     jobs._children.clear()
-    press(app, "Stop")
+    press(app, "Cancel")
     assert read_voting(store, ballot.id).state == "open"
     assert "Closing the ballot was stopped; nothing was changed. Voting goes on." in words(app)
     assert [b for b in app.button if b.label == f"Close ballot {ballot.number}"]

@@ -118,7 +118,7 @@ def test_published_fetched_and_taken(collect, monkeypatch):
     assert "5 of 7 assignments are finished there." in texts(app)
     press(app, "Fetch the votes")
     assert "42 new votes" in texts(app)
-    press(app, "Take these votes")
+    press(app, "Accept these votes")
     assert [upload.filename for upload in read_uploads(store, project_id)] == ["turkle-batch-9-results.csv", "half.csv"]
     assert not any(button.label.startswith("Take") for button in app.button)
     press(app, "Fetch the votes")

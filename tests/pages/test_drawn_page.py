@@ -104,11 +104,11 @@ def test_no_page_ends_without_saying_that_it_is_drawn():
 def test_it_is_said_and_the_next_press_is_for_what_is_shown(both, visit):
     store, one, two = both
     app = visit("project", one)
-    labelled(app.button, "Put this project away").click()
+    labelled(app.button, "Archive this project").click()
     at(app, two)
     assert TOLD in words(app)
     assert app.title[0].value == "Two"
-    press(app, "Put this project away")
+    press(app, "Archive this project")
     assert [archived.project.id for archived in list_archived(store)] == [two]
 
 
@@ -138,7 +138,7 @@ def test_equal_revisions_are_of_different_projects(empty, visit):
     assert get_project(empty, one).revision == get_project(empty, two).revision
     app = visit("project", one)
     archive_project(empty, one)
-    press(app, "Put this project away")
+    press(app, "Archive this project")
     assert [project.id for project in list_projects(empty)] == [two]
 
 
@@ -158,7 +158,7 @@ def test_a_run_that_is_broken_off_leaves_the_page_before(empty, visit, monkeypat
 
     breaks_off.__module__, breaks_off.__name__ = load.__module__, load.__name__
     monkeypatch.setattr(overview, "load", breaks_off)
-    button = labelled(app.button, "Put this project away")
+    button = labelled(app.button, "Archive this project")
     app.query_params["project"] = two
     app.run()
     assert broken
@@ -183,7 +183,7 @@ def test_two_tabs_on_two_projects(both, visit):
     labelled(second.text_input, "To delete the project, type its name").set_value("Two")
     press(second, "Delete this project")
     assert [project.id for project in list_projects(store)] == [one]
-    press(first, "Put this project away")
+    press(first, "Archive this project")
     assert [archived.project.id for archived in list_archived(store)] == [one]
 
 

@@ -279,7 +279,7 @@ def test_a_job_that_ended_early_isnt_begun_again_unasked(small, visit, begun, st
     app = visit("evaluate", project_id)
     jobs._children.clear()  # there is no process
     if state == "cancelled":
-        next(button for button in app.button if button.label == "Stop").click().run()
+        next(button for button in app.button if button.label == "Cancel").click().run()
     else:
         jobs.finish(store, begun[0], state="failed", error="No memory.")
     app.run()

@@ -69,13 +69,13 @@ def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started, monk
         assert class_file(answers_of(found, name, 3)) == class_file(at_once.table(name).head(3))
     table = next(frame.value for frame in app.dataframe if "class" in frame.value)
     assert table["answers"].sum() == sum(at_once.counts.values())
-    press(app, "Take these votes")
+    press(app, "Accept these votes")
     assert "Taking the votes in the background" in words(app)
-    assert not [button for button in app.button if button.label == "Take these votes"]
+    assert not [button for button in app.button if button.label == "Accept these votes"]
     finish(started[1])
-    assert executor.done_said(job_of(store, project_id, executor.KIND)).startswith("results.csv is taken: ")
+    assert executor.done_said(job_of(store, project_id, executor.KIND)).startswith("results.csv is accepted: ")
     app.run()
-    assert "results.csv is taken" in words(app)
+    assert "results.csv is accepted" in words(app)
     (upload,), ballot_id = read_uploads(store, project_id), read_ballots(store, project_id)[0].id
     assert upload.counts == at_once.counts
     by_job = progress(store, ballot_id)
@@ -118,7 +118,7 @@ def test_a_file_of_which_another_tab_took_the_votes(large, visit, started):
     app = give(visit, project_id, ("results.csv", data))
     finish(started[0])
     app.run()
-    press(app, "Take these votes")
+    press(app, "Accept these votes")
     accept_upload(store, project_id, data, "results.csv")
     finish(started[1])
     app.run()
@@ -154,7 +154,7 @@ def test_columns_are_named_for_a_large_file_too(large, visit, started):
     app.run()
     table = next(frame.value for frame in app.dataframe if "class" in frame.value)
     assert table["answers"].tolist() == [42]
-    press(app, "Take these votes")
+    press(app, "Accept these votes")
     finish(started[3])
     assert read_uploads(store, project_id)[0].counts == {"new": 42}
 
@@ -180,7 +180,7 @@ def test_stopped_failed_and_gone_it_can_be_read_again(large, visit, started):
     store, project_id, data = large
     app = give(visit, project_id, ("results.csv", data))
     jobs._children.clear()
-    press(app, "Stop")
+    press(app, "Cancel")
     press(app, "Read it again")
     assert READING in words(app)
     jobs._children.clear()
@@ -191,7 +191,7 @@ def test_stopped_failed_and_gone_it_can_be_read_again(large, visit, started):
     press(app, "Read it again")
     finish(started[2])
     app.run()
-    assert labelled(app.button, "Take these votes")
+    assert labelled(app.button, "Accept these votes")
     made_path(store, started[2]).unlink()  # a day later
     app = give(visit, project_id, ("results.csv", data))
     assert READING in words(app)

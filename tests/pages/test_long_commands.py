@@ -122,7 +122,7 @@ def test_stopped_it_changed_nothing(between, visit, started):
     before = get_project(between, "demo")
     app = press(visit("collect", "demo"), f"Draw ballot {last(between).number + 1}")
     jobs._children.clear()
-    press(app, "Stop")
+    press(app, "Cancel")
     assert jobs.read_job(between, *started).state == "cancelled"
     assert "Drawing the ballot was stopped; nothing was changed." in words(app)
     assert get_project(between, "demo") == before

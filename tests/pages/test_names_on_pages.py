@@ -87,7 +87,7 @@ def test_a_project_that_is_taken_out_again(page, visit):
     assert get_project(store, away).name == "Words (2)"
     archive_project(store, away)
     other = create_project(store, "Words (2)")
-    app = press(visit("project", project_id), "Take out again")
+    app = press(visit("project", project_id), "Restore")
     told = "It is called “Words (2) (2)”, as there is a project “Words (2)” already."
     assert f"Words (2) (2) is back. {told}" in words(app)
     assert get_project(store, other).name == "Words (2)"

@@ -84,7 +84,7 @@ def test_a_first_plan_has_a_draft_too(empty: Store, visit: Visit) -> None:
 
 
 def tokens_of(app: AppTest) -> Any:
-    return next(box for box in app.text_area if box.label.startswith("Tokens, one a line ("))
+    return next(box for box in app.text_area if box.label.startswith("Tokens, one per line ("))
 
 
 def test_changes_of_an_area_are_there_again_until_saved_or_discarded(empty: Store, visit: Visit) -> None:
@@ -92,7 +92,7 @@ def test_changes_of_an_area_are_there_again_until_saved_or_discarded(empty: Stor
     app = visit("tokens", project_id)
     tokens_of(app).set_value("cat\ndog\nowl").run()
     elsewhere_and_back(app, "tokens")
-    assert f"Your changes of this area {BACK}" in words(app)
+    assert f"Your changes to this area {BACK}" in words(app)
     assert tokens_of(app).value == "cat\ndog\nowl"
     # Another area has its own text, and the first its draft when it is looked at again.
     labelled(app.selectbox, "Area").select("Tools").run()
@@ -140,15 +140,15 @@ def test_a_new_area_that_is_pasted_and_not_added_is_there_again(empty: Store, vi
     project_id = make_project(empty)
     app = visit("tokens", project_id)
     labelled(app.text_input, "Area").set_value("Sea").run()
-    labelled(app.text_area, "Tokens, one a line").set_value("ship\nboat").run()
+    labelled(app.text_area, "Tokens, one per line").set_value("ship\nboat").run()
     elsewhere_and_back(app, "tokens")
     assert "A new area from before is here again, and not saved yet." in words(app)
     assert labelled(app.text_input, "Area").value == "Sea"
-    assert labelled(app.text_area, "Tokens, one a line").value == "ship\nboat"
+    assert labelled(app.text_area, "Tokens, one per line").value == "ship\nboat"
     press(app, "Discard")
     assert labelled(app.text_input, "Area").value == ""
     labelled(app.text_input, "Area").set_value("Sea").run()
-    labelled(app.text_area, "Tokens, one a line").set_value("ship\nboat").run()
+    labelled(app.text_area, "Tokens, one per line").set_value("ship\nboat").run()
     press(app, "Add area")
     assert read_areas(empty, project_id)[-1].tokens == ("ship", "boat")
     assert labelled(app.text_input, "Area").value == ""

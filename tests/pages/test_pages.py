@@ -201,7 +201,7 @@ def test_an_open_ballot_short_of_votes_closes_only_on_purpose(demo, visit):
     (button,) = [button for button in app.button if button.label == f"Close ballot {number}"]
     assert button.disabled
     assert "have no vote" in words(app)
-    next(box for box in app.checkbox if box.label == "Close it all the same").check().run()
+    next(box for box in app.checkbox if box.label == "Close anyway").check().run()
     press(app, f"Close ballot {number}")
     assert not read_ballots(demo, "demo")[-1].is_open
 
@@ -409,9 +409,9 @@ def test_rare_tokens_and_item_rules_on_the_page(empty, visit):
     assert "23 of 24 pairs are items" in words(app)
     sample = next(toggle for toggle in app.toggle if toggle.label.startswith("Draw a sample"))
     sample.set_value(True).run()
-    size = next(box for box in app.number_input if box.label == "Items an area")
+    size = next(box for box in app.number_input if box.label == "Items per area")
     size.set_value(2).run()
-    press(app, "Make the items anew")
+    press(app, "Rebuild the items")
     assert len(read_items(empty, project_id)) == 6
     assert not app.exception
 
@@ -436,10 +436,10 @@ def test_a_project_is_copied_put_away_and_deleted_on_the_page(empty, visit):
     (copy,) = [project for project in list_projects(empty) if project.id != project_id]
     assert copy.name == "Test (copy)"
     assert app.query_params["project"] == copy.id
-    press(app, "Put this project away")
+    press(app, "Archive this project")
     assert [archived.project.id for archived in list_archived(empty)] == [copy.id]
-    assert "is put away" in words(app)
-    press(app, "Take out again")
+    assert "is archived" in words(app)
+    press(app, "Restore")
     assert list_archived(empty) == []
     assert app.query_params["project"] == copy.id
     press(app, "Delete this project")
@@ -569,7 +569,7 @@ def test_a_withdrawal_says_what_it_changed(empty, visit):
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
     app = visit("collect", project_id)
     press(app, "Withdraw it")
-    assert "42 answers of results.csv count no more: 42 votes fewer. No item has a rank any more." in words(app)
+    assert "42 answers of results.csv count no more: 42 fewer votes. No item has a rank any more." in words(app)
 
 
 @of_the_demo
@@ -602,7 +602,7 @@ def test_a_new_project_is_begun_from_any_page(demo, visit):
     app = visit("project", "demo")
     next(button for button in app.sidebar.button if button.label == "New project").click().run()
     assert "##### A new project" in [text.value for text in app.main.markdown]
-    press(app, "Not now")
+    press(app, "Cancel")
     assert "##### A new project" not in [text.value for text in app.main.markdown]
     labels = [expander.label for expander in app.main.get("expander")]
     assert "New project, import" in labels

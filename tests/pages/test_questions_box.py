@@ -34,7 +34,7 @@ def test_choices_are_asked_with_an_example_and_then_taken(ballot: CaseBallot) ->
     assert "Some answers wait: say what these values mean" in texts(app)
     words = "left: {left_a} – {left_b}; right: {right_a} – {right_b}".format(**ballot.comparisons[0])
     assert f"6 answers wait for it, the first in row 2 ({words})." in texts(app)
-    assert not [button for button in app.button if button.label == "Take these votes"]
+    assert not [button for button in app.button if button.label == "Accept these votes"]
     assert "There is nothing new" not in texts(app)
     named(app.selectbox, "What does the choice “0” mean?").set_value("left")
     named(app.button, "Read it with these meanings").click().run()
@@ -44,9 +44,9 @@ def test_choices_are_asked_with_an_example_and_then_taken(ballot: CaseBallot) ->
     named(app.selectbox, "What does the choice “1” mean?").set_value("right")
     named(app.button, "Read it with these meanings").click().run()
     assert classes(app) == {"new votes": 12}
-    named(app.button, "Take these votes").click().run()
+    named(app.button, "Accept these votes").click().run()
     assert not app.exception
-    assert "votes.tsv is taken: 12 new votes" in texts(app)
+    assert "votes.tsv is accepted: 12 new votes" in texts(app)
     with ballot.store.read() as conn:
         (mapping,) = conn.execute(sa.select(t.upload.c.mapping)).scalars()
     assert dict(mapping["choices"])["0"] == "left"

@@ -25,6 +25,6 @@ def test_voters_of_a_file_in_gbk(empty, visit):
     labelled(app.selectbox, "Encoding").select("utf-8").run()
     assert "is not in the encoding utf-8: line 2 holds the byte 0xd5" in words(app)
     labelled(app.selectbox, "Encoding").select("gb18030").run()
-    press(app, "Take these votes")
+    press(app, "Accept these votes")
     with empty.read() as conn:
         assert set(conn.scalars(sa.select(t.voter.c.external_id))) == {"张伟"}

@@ -245,9 +245,9 @@ def test_the_projects_scores_beside_a_file(demo, visit):
 def test_a_round_of_ratings_is_drawn_with_gold_pairs_and_people_pass_them(empty, visit):
     project_id = make_project(empty, plan=None)
     app = visit("schemes", project_id)
-    labelled(app.text_area, "Pairs with a known rating, one a line").set_value("car, auto").run()
+    labelled(app.text_area, "Pairs with a known rating, one per line").set_value("car, auto").run()
     assert "Line 1 of the gold pairs is “car, auto”" in words(app)
-    labelled(app.text_area, "Pairs with a known rating, one a line").set_value("car, auto: 4").run()
+    labelled(app.text_area, "Pairs with a known rating, one per line").set_value("car, auto: 4").run()
     press(app, "Draw the round")
     assert not app.exception
     (found,) = read_rounds(empty, project_id)

@@ -18,7 +18,7 @@ from core.tokens.files import AreaTokens
 from core.views.tokens import tokens
 
 SECOND = Path(__file__).resolve().parents[1] / "cases" / "second"
-LIST = "CSV, TSV or Excel with the columns area and token, or a list of one token a line"
+LIST = "CSV, TSV or Excel with the columns area and token, or a list of one token per line"
 MARKET = AreaTokens("Market", ("sales", "marketing", "Retail", "stock market"))
 SHOP = AreaTokens("Shop <b>*1*</b>", ("sales", "marketing", "fire 🔥", "$x$"))
 
@@ -42,7 +42,7 @@ def test_what_is_odd_about_tokens_is_told(demo, project, visit):
 def test_many_remarks_on_a_list_stand_in_one_box(demo, project, visit):
     app = visit("tokens", project)
     labelled(app.text_input, "Area").set_value("Sea")
-    labelled(app.text_area, "Tokens, one a line").set_value("ship\nboat\nkeel\n" + "ship\n" * 25)
+    labelled(app.text_area, "Tokens, one per line").set_value("ship\nboat\nkeel\n" + "ship\n" * 25)
     press(app, "Add area")
     (box,) = app.main.warning
     said = box.value.replace("\\", "")
@@ -79,14 +79,46 @@ def test_look_ups_are_chosen_for_an_embedding_and_hold_on_every_page(demo, proje
     assert "Tokens are looked up in their own case only" in words(app)
     labelled(app.toggle, "Also try lower case").set_value(True)
     labelled(app.radio, "Tokens of several words").set_value("mean of parts")
-    press(app, "Look tokens up so")
-    assert "looks tokens up so from now on" in words(app)
+    press(app, "Apply")
+    assert "looks tokens up this way from now on" in words(app)
     assert read_log(demo, project, 1)[0]["action"] == "set look-up"
     said = words(visit("tokens", project))
     assert "has 6 of 8 tokens." in said
-    assert "then in lower case; several words: the mean of their words' vectors." in said
+    assert "also tried in lower case; tokens of several words: the mean of their words' vectors." in said
     found = tokens.load(demo, project).coverage[0].respelled
     assert found["found_as"].tolist() == ["retail", "stock + market"]
+
+
+def test_missing_tokens_are_found_by_one_press_and_back_by_another(demo, project, visit):
+    app = visit("tokens", project)
+    said = words(app)
+    assert "has 4 of 8 tokens." in said
+    assert "It would find 1 token in" in said  # retail, in lower case
+    press(app, "Also try lower case")
+    assert not app.exception
+    assert "Applied to" in words(app)
+    assert "has 5 of 8 tokens." in words(app)
+    press(app, "Take the mean of their words")
+    said = words(app)
+    assert "has 6 of 8 tokens." in said
+    assert "The mean of their words stands for tokens: 1 token in" in said
+    for button in [button for button in app.button if button.label == "Undo"][:1]:
+        button.click().run()
+    assert "has 5 of 8 tokens." in words(app)
+    assert "Tokens are looked up as before." in words(app)
+
+
+def test_lines_with_commas_are_asked_about_before_they_are_saved(demo, project, visit):
+    app = visit("tokens", project)
+    labelled(app.text_input, "Area").set_value("Kitchen")
+    labelled(app.text_area, "Tokens, one per line").set_value("salt, pepper\nspoon").run()
+    assert "1 line holds a comma or a semicolon: “salt, pepper”. As it is, it is one token." in words(app)
+    labelled(app.toggle, "Split them into 2 tokens").set_value(True).run()
+    press(app, "Add area")
+    assert saved(demo, project) == {"Kitchen": "salt, pepper, spoon"}
+    assert [area.tokens for area in read_areas(demo, project) if area.name == "Kitchen"] == [
+        ("salt", "pepper", "spoon")
+    ]
 
 
 def test_near_tokens_are_proposed_ticked_added_and_marked(demo, project, visit):
@@ -135,7 +167,7 @@ def test_a_pair_of_two_areas_is_kept_in_the_first_by_choice(demo, project, visit
     app = visit("tokens", project)
     assert tokens.load(demo, project).n_items == 12
     labelled(app.toggle, "Keep a pair in the first of its areas only").set_value(True).run()
-    press(app, "Make the items anew")
+    press(app, "Rebuild the items")
     assert tokens.load(demo, project).n_items == 11
     assert "such a pair stays in the first of them only" in words(app)
 

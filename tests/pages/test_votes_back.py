@@ -37,7 +37,7 @@ def test_a_file_by_class_and_then_taken(store: Store, project: str) -> None:
     named(app.selectbox, "Class").set_value("rejected").run()
     rows = next(frame.value for frame in app.dataframe if "reason" in frame.value)
     assert set(rows["class"]) == {"rejected"}
-    named(app.button, "Take these votes").click().run()
+    named(app.button, "Accept these votes").click().run()
     assert not app.exception
     assert "results.csv is taken" in texts(app)
 

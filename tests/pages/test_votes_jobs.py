@@ -227,7 +227,7 @@ def test_stop_and_failure(page, many, visit, started):
     button, label = PAGES[page]
     app = press(visit(page, "demo"), button)
     jobs._children.clear()
-    press(app, "Stop")
+    press(app, "Cancel")
     assert jobs.read_job(many, started[0]).state == "cancelled"
     app = visit(page, "demo")
     assert "in the background" not in words(app)

@@ -20,7 +20,7 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: D
         st.warning("\n\n".join(map(frame.plain, view.warnings)), icon=":material/lightbulb:")
     complete = not view.warnings
     ask = not complete and not stage.progress.untouched
-    sure = complete or (ask and st.checkbox("Close it all the same", key=f"sure-{project.id}-{project.revision}"))
+    sure = complete or (ask and st.checkbox("Close anyway", key=f"sure-{project.id}-{project.revision}"))
     with st.container(horizontal=True):
         kind = "primary" if complete else "secondary"
         close = CloseBallot.of(project.id, frame.expected(), stage.ballot)

@@ -89,7 +89,7 @@ def files(platform: Platform, whole: Outgoing, top_up: Outgoing | None) -> None:
 def _colleagues_box(ballot: Outgoing) -> None:
     """Names in, a zip of tables out; what is missing only, where the ballot has votes already."""
     with st.expander("A file for each colleague", icon=":material/groups:"):
-        names = st.text_area("Names, one a line", key=f"colleagues-{ballot.code}").splitlines()
+        names = st.text_area("Names, one per line", key=f"colleagues-{ballot.code}").splitlines()
         with st.container(horizontal=True):
             formats = {name: name for name in FORMATS}
             kind = choosers.segmented_control("Format", formats, key=f"format-{ballot.code}")

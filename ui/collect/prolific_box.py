@@ -18,7 +18,7 @@ from core.store.votes.at_stake import of_sittings
 from core.store.votes.prolific import SubmissionCheck, assignments_from_page, check_submissions
 from core.store.votes.settlement import Reviewed, review_assignments
 from core.store.voting.voting import read_voting
-from core.views import at_stake
+from core.views import at_stake, file_kinds
 from core.votes.settlement import Review, id_list
 from ui.collect.voting_box import voting_panel
 from ui.shared import frame, jobs
@@ -53,13 +53,13 @@ def prolific_box(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
         return
     file = st.file_uploader(
         "Prolific's list of submissions (prolific_export_….csv)",
-        type=["csv"],
         key=f"prolific-{ballot.id}",
         help="It is only looked at: nothing of it is stored.",
     )
     if file is None:
         return
     try:
+        file_kinds.check("submissions", file.getvalue(), file.name)
         found = check_submissions(store, project.id, ballot, file.getvalue(), file.name)
     except RunoffError as error:
         frame.show_error(error)

@@ -23,7 +23,7 @@ from core.store.projects.projects import Project
 from core.store.projects.rankings import PILOT
 from core.store.votes.policies import read_policy
 from core.store.votes.uploads import Upload
-from core.views import at_stake
+from core.views import at_stake, file_kinds
 from core.views.words import moment
 from core.votes.policy import REJECTED, REPEATS
 from ui.shared import cache, choosers, frame, jobs
@@ -37,10 +37,9 @@ _BROUGHT = "_brought"  # in the session: files as they were laid down, by their 
 
 @dataclass(frozen=True)
 class _Asks:
-    """What the box says: its label and help, the types of files it takes, its button, and what files hold."""
+    """What the box says: its label and help, its button, and what files hold."""
 
     label: str
-    types: tuple[str, ...]
     help: str
     take: str
     noun: str
@@ -48,18 +47,16 @@ class _Asks:
 
 VOTES = _Asks(
     "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
-    ("csv", "tsv", "txt", "json", "jsonl", "xlsx"),
-    "Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
-    "Take these votes",
+    "Nothing counts until you accept it. A file may be uploaded again: known votes are not counted twice.",
+    "Accept these votes",
     "vote",
 )
 ANSWERS = _Asks(
     "Result files of Turkle or in Mechanical Turk's format, or the table filled in",
-    ("csv", "tsv", "txt", "json", "xlsx"),
-    "Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled. A round "
+    "Nothing counts until you accept it. A file may be uploaded again: known answers are not counted twice. A round "
     "of ratings also takes a rating set with a column for each person, or with voter and rating: items are "
     "found by their texts.",
-    "Take these answers",
+    "Accept these answers",
     "answer",
 )
 
@@ -72,7 +69,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
     turn = st.session_state.setdefault("_upload_turn", 0)
     asks = ANSWERS if ballot.is_round else VOTES
     key = f"answers-{ballot.id}-{turn}" if ballot.is_round else f"results-{project.id}-{turn}"
-    files = st.file_uploader(asks.label, type=asks.types, accept_multiple_files=True, key=key, help=asks.help)
+    files = st.file_uploader(asks.label, accept_multiple_files=True, key=key, help=asks.help)
     if not ballot.is_round:
         _policy_box(store, project)
         files = in_chosen_encoding([*files, *more], key)
@@ -85,7 +82,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
         if ready and not any(found.result.questions for _, found in ready):
             st.info("There is nothing new in these files.", icon=":material/info:")
         return
-    label = asks.take if ballot.is_round else plural(len(useful), asks.take, "Take the votes of {n} files")
+    label = asks.take if ballot.is_round else plural(len(useful), asks.take, "Accept the votes of {n} files")
     if st.button(label, type="primary", icon=":material/check:"):
         _take(project, ballot, useful)
 
@@ -95,6 +92,8 @@ def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Found
     known = st.session_state.setdefault(_BROUGHT, {})
     try:
         if file.file_id not in known:
+            place = "round results" if ballot.is_round else "results"
+            file_kinds.check(place, file.getvalue(), file.name, store, project.id)
             known[file.file_id] = bring_file(store, file.getvalue(), file.name)
     except RunoffError as error:
         frame.show_error(error)
@@ -133,7 +132,7 @@ def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: Foun
             f"**{many(preview.counts.get('new', 0), f'new {noun}')}.**"
         )
         if preview.accepted_before:
-            st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
+            st.caption(f"The same file was accepted on {moment(preview.accepted_before)} UTC.")
         questions_box(file, preview.questions)
         issues = remarks(preview)
         for issue in issues[:3]:
@@ -183,7 +182,7 @@ def upload_list(project: Project, uploads: tuple[Upload, ...], open_number: int 
             "new votes": upload.counts.get("new", 0),
             "voters": "" if upload.effect is None else voters_said(upload.effect),
             "what it changed": "" if upload.effect is None else top_sentence(upload.effect),
-            "taken (UTC)": moment(upload.accepted_at),
+            "accepted (UTC)": moment(upload.accepted_at),
             "state": _state_of(upload),
         }
         for upload in uploads

@@ -173,7 +173,7 @@ def links_box(store: Store, project: Project, ballot: Ballot) -> None:
             st.code(plain + query, language=None)
     with st.expander("Personal links"):
         st.caption("Under “Voters” in the settings you choose whether the plain link still lets others in.")
-        names = st.text_area("Names, one a line", key=f"invite-{ballot.id}")
+        names = st.text_area("Names, one per line", key=f"invite-{ballot.id}")
         if st.button("Make links", disabled=not names.strip()):
             _send(partial(invite, area_id=ballot.area_id), project, names.splitlines(), done="The links are made.")
         invitations = read_invitations(store, project.id, ballot.area_id)

@@ -97,7 +97,7 @@ def _checks(old: VotingSettings, key: str) -> dict:
     left, middle, right = st.columns(3)
     with left:
         n_gold = _number(
-            "Known answers a task",
+            "Known answers per task",
             old.n_gold,
             0,
             10,

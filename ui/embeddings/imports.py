@@ -17,6 +17,7 @@ from core.errors import InputError, RunoffError
 from core.jobs import jobs, sweep
 from core.store import Store
 from core.store.projects.projects import Project
+from core.views import file_kinds
 from ui.embeddings import encoder_box
 from ui.shared import encoding_box, frame
 from ui.shared.files import choose_file, key_of, typed_path
@@ -103,6 +104,8 @@ def _offer(store: Store, project: Project, path: Path, shown: str, params: dict,
     """What the file is, what must still be said about it, and the button that imports it."""
     key = f"{project.id}-{key_of(path)}"
     try:
+        if path.is_file():  # of a path that leads nowhere the reader says why
+            file_kinds.check("embeddings", path, Path(shown).name)
         found, options = _recognise(path, shown, key)
     except RunoffError as error:
         frame.show_error(error)
@@ -142,7 +145,7 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
         found = sniff(path, name=name, encoding=options["encoding"])
     if found is not None and found.needs_vocabulary:
         st.warning(frame.plain(found.needs_vocabulary))
-        words = st.text_input("File with the words, one a line", key=f"vocabulary-{key}")
+        words = st.text_input("File with the words, one per line", key=f"vocabulary-{key}")
         listed = typed_path(words) if words.strip() else None
         if listed is not None and not listed.is_file():
             st.error(frame.plain(f"There is no file {listed}."))

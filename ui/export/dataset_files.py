@@ -10,7 +10,7 @@ from core.commands.figures.base import Found
 from core.commands.figures.files import DatasetFile, MadeFile
 from core.dataset.published import read_published
 from core.store.projects.projects import Project
-from core.views.export import FORMATS, ExportView
+from core.views.export import ExportView
 from ui.shared import frame, jobs
 
 _ABOUT = (
@@ -63,7 +63,7 @@ def _member(made: Found[MadeFile], path: str) -> bytes:
 def formats(view: ExportView) -> None:
     """Single files, each made when it is downloaded."""
     with st.expander("Single files and other formats"):
-        for found in FORMATS:
+        for found in view.formats:
             problem = view.problems.get(found.label, "")
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.download_button(

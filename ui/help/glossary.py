@@ -9,28 +9,48 @@ WORDS = (
         "A named list of tokens. Only tokens of one area are paired, so that each is read in its right sense.",
     ),
     ("Item", "A pair of tokens of one area. Each item gets a score."),
-    ("Comparison", "Two items put before one voter, who says which one's words are more related."),
-    ("Ballot", "One round of the collection. Ballot 1 holds all items, each later one the best of the ballot before."),
-    ("Task", "The comparisons that one voter answers in one sitting (a HIT on Mechanical Turk)."),
-    ("Batch", "All tasks of a ballot in one file."),
+    (
+        "Comparison",
+        "Two items put before one voter, who says which one's words are more related (or more similar, where the "
+        "project asks for similarity).",
+    ),
+    (
+        "Question",
+        "What a voter answers at once: a comparison or, by another scheme, a rating of an item, a best and a worst of "
+        "a few items, or an order of a target's words.",
+    ),
+    ("Scheme", "How people are asked: by comparisons, ratings, best–worst choices, or orders of target groups."),
+    ("Round", "Questions of another scheme, collected beside the ballots. Its answers never change the votes' scores."),
+    ("Ballot", "One stage of the collection by comparisons. Ballot 1 holds all items; each later one those that lead."),
+    ("Task", "The questions that one voter answers in one sitting (a HIT on Mechanical Turk)."),
+    ("Batch", "All tasks of a ballot or round in one file."),
     ("Assignment", "One voter's finished task."),
     ("Vote", "One voter's answer to one comparison. A tie counts half for each item."),
     ("Plan", "How many ballots (n_b), which share of items stays (α), how often an item is shown in a ballot (M)."),
     (
         "Protocol",
         (
-            "How opponents are drawn and votes become scores. The paper's draws them at random; Runoff's own lets "
-            "near neighbours meet from ballot 2 on, and fits all votes together."
+            "Which items stay, how opponents are drawn and how votes become scores. The plan names it: the paper's "
+            "draws opponents at random in every ballot; Runoff's own lets near neighbours meet from ballot 2 on, and "
+            "fits all votes together; every item alike, in one ballot, is there to compare them in simulations."
         ),
     ),
     ("Registration", "The plan frozen and hashed before the first vote, so that others can see what was kept of it."),
-    ("x", "Borda score: the share of its comparisons in a ballot that an item won, ties half."),
-    ("y and ȳ", "y is x brought to the scale of ballot 1; ȳ is the mean of an item's y's. The last ȳ is its score."),
+    ("x", "Borda score: the share of its comparisons in a ballot that an item won; a tie counts half."),
+    (
+        "y and ȳ",
+        "By the paper's protocol: y is x brought to the scale of ballot 1; ȳ is the mean of an item's y's. The last ȳ "
+        "is its score.",
+    ),
     (
         "Interval",
         "lower and upper of a score: if the voters are drawn anew many times, 90 % of its values lie between them.",
     ),
-    ("b̂", "Slope of the line that brings a ballot's x to the scale of ballot 1; the line goes through (1, 1)."),
+    (
+        "b̂",
+        "By the paper's protocol: the slope of the line that brings a ballot's x to the scale of ballot 1; the line "
+        "goes through (1, 1).",
+    ),
     (
         "θ and expected Borda score",
         (
@@ -43,7 +63,7 @@ WORDS = (
     (
         "Check",
         (
-            "A comparison more, which never enters scores: its answer is known, a voter answers it again, or several "
+            "An extra comparison, which never enters scores: its answer is known, a voter answers it again, or several "
             "voters answer it. Voters can't tell it from the others."
         ),
     ),
@@ -79,7 +99,7 @@ WORDS = (
     ("Similarity", "Only likeness of meaning counts; embeddings rank by cos."),
     (
         "Simulated voter",
-        "A program that votes by the paper's model. Its votes are marked for ever, in demo and trial projects only.",
+        "A program that votes by the paper's model, in demo and trial projects only. Its votes are permanently marked.",
     ),
 )
 

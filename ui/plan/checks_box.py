@@ -38,7 +38,7 @@ def checks_form(start: CheckSettings | None, *, key: str, locked: bool) -> Check
         audit_items, audit_votes = _audit(old, key, locked)
         gold, gold_per, repeats = _gold(old, key, locked)
         pairs = st.text_area(
-            "Known answers, one a line",
+            "Known answers, one per line",
             gold_text(old.gold_pairs),
             key=f"gold-pairs-{key}",
             disabled=locked,

@@ -123,7 +123,7 @@ def pilot_seconds(store: Store, project: Project, area_id: int | None, settings:
     if seconds is None or seconds == settings.seconds_per_comparison:
         return
     st.button(
-        f"Use the {seconds:.1f} s a comparison of the pilot",
+        f"Use the {seconds:.1f} s per comparison of the pilot",
         icon=":material/timer:",
         on_click=_use,
         args=(f"seconds_per_comparison-{key}", seconds),

@@ -30,7 +30,7 @@ def figures(plan: Plan, settings: PlanSettings, cost: Cost) -> None:
             f"{plan.uniform_appearances:.1f}",
             "How often each item would be shown if no ballot cut any (2·N_comp/N).",
         ),
-        ("Voters' time", f"{cost.hours:,.1f} h", "N_comp times the seconds a comparison (Eq. 10)."),
+        ("Voters' time", f"{cost.hours:,.1f} h", "N_comp times the seconds per comparison (Eq. 10)."),
         ("Money", f"{cost.total:,.2f}", paid),
     )
     with st.container(horizontal=True):
@@ -45,7 +45,7 @@ def trial_seconds(project_id: str, settings: PlanSettings, *, key: str) -> None:
         return
     seconds = round(pace.mean, 1)
     st.button(
-        f"Use the {seconds:.1f} s a comparison of your trial",
+        f"Use the {seconds:.1f} s per comparison of your trial",
         icon=":material/timer:",
         on_click=_use,
         args=(f"seconds_per_comparison-{key}", seconds),
@@ -111,7 +111,7 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
             "items, N(k)": plan.sizes,
             "appearances, M": plan.appearances_by_ballot,
             "comparisons": plan.comparisons,
-            "votes an item by then": pd.Series(plan.appearances_by_ballot).cumsum(),
+            "votes per item by then": pd.Series(plan.appearances_by_ballot).cumsum(),
         }
     )
     left, right = st.columns(2)

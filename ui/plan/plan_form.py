@@ -182,18 +182,18 @@ def _appearances(place: Any, start: PlanSettings, key: str, locked: bool) -> str
         "Appearances, M",
         key=f"m-{key}",
         disabled=locked,
-        help="How often each item is shown in a ballot: one number, or one a ballot (20, 20, 30). Best even.",
+        help="How often each item is shown in a ballot: one number, or one per ballot (20, 20, 30). Best even.",
     )
 
 
 def read_appearances(text: str) -> int | tuple[int, ...]:
-    """M from its text box: one number, or one a ballot."""
+    """M from its text box: one number, or one per ballot."""
     try:
         numbers = tuple(int(part) for part in text.replace(";", ",").split(",") if part.strip())
     except ValueError:
         numbers = ()
     if not numbers:
         raise PlanError(
-            f"“{text}” is no number of appearances. Type one whole number, or one a ballot such as 20, 20, 30."
+            f"“{text}” is no number of appearances. Type one whole number, or one per ballot such as 20, 20, 30."
         )
     return numbers[0] if len(numbers) == 1 else numbers

@@ -14,7 +14,7 @@ from core.errors import RunoffError
 from core.platforms import Mapping, OpenQuestionsError, open_results
 from core.store import Store
 from core.store.projects.projects import get_project
-from core.views import columns
+from core.views import columns, file_kinds
 from ui.shared import choosers, frame
 from ui.shared.columns_form import columns_form
 from ui.shared.questions_box import questions_box, said_of
@@ -34,7 +34,6 @@ def archived_box(store: Store) -> None:
         return
     uploads = st.file_uploader(
         "Result files of the campaign",
-        type=["csv", "tsv", "txt", "json", "jsonl", "xlsx"],
         accept_multiple_files=True,
         key=f"archived-files-{turn}",
     )
@@ -46,6 +45,8 @@ def archived_box(store: Store) -> None:
         return
     files = [(file.name, file.getvalue()) for file in uploads]
     try:
+        for name, data in files:
+            file_kinds.check("archived results", data, name)
         found = columns.load(files[0][1], files[0][0])
         tables = [open_results(data, name) for name, data in files]
         guessed = archive_mapping(tables[0])
@@ -54,7 +55,7 @@ def archived_box(store: Store) -> None:
         return
     mapping = columns_form(found, guessed, f"archived-{uploads[0].file_id}", with_areas=True)
     by_file = len(files) > 1 and st.checkbox(
-        "Each file is a ballot of its own, in this order", help="Else all files together are one ballot."
+        "Each file is a ballot of its own, in this order", help="Otherwise all files together are one ballot."
     )
     if missing := missing_words(tables[0], mapping):
         st.info(frame.plain(missing), icon=":material/info:")
@@ -87,8 +88,8 @@ def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_fil
         random_opponents = st.checkbox(
             "Opponents were drawn at random",
             help=(
-                "Then scores are Borda scores, as in the paper. Else they are Bradley–Terry scores, which ask nothing "
-                "of how opponents were chosen."
+                "Then scores are Borda scores, as in the paper. Otherwise they are Bradley–Terry scores, which assume "
+                "nothing about how opponents were chosen."
             ),
         )
         if not st.form_submit_button("Make the project", type="primary"):

@@ -16,7 +16,7 @@ NOTIONS = {
     "relatedness": "Relatedness: any strong tie counts, opposites too",
     "similarity": "Similarity: only likeness of meaning counts",
 }
-KINDS = {"real": "Real: only people vote", "trial": "Trial: simulated voters may answer too, marked for ever"}
+KINDS = {"real": "Real: only people vote", "trial": "Trial: simulated voters may answer too, permanently marked"}
 STARTS = {
     "empty": "Empty: your own token lists",
     "template": "Template: two areas of everyday words, a plan, and a drawn pilot of 50 comparisons",
@@ -58,6 +58,6 @@ def new_project() -> None:
 def new_box() -> None:
     """Everything that makes a project: a form, a project file, archived results."""
     new_project()
-    st.caption("Or take in one that exists: a project file of Runoff, or the result files of an old campaign.")
+    st.caption("Or bring an existing one: a Runoff project file, or the result files of an old campaign.")
     project_files.import_box(frame.store())
     archived_box(frame.store())

@@ -1,8 +1,9 @@
-"""A project as a file, copies of it, and how it is put away or deleted."""
+"""A project as a file, copies of it, and how it is archived or deleted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from core.store.projects.archive import (
 )
 from core.store.projects.projects import Project, get_project
 from core.store.spool import put_upload
-from core.views import at_stake
+from core.views import at_stake, file_kinds
 from core.views.words import moment
 from ui.shared import cache, frame, jobs
 
@@ -25,10 +26,10 @@ _HOLDS = "Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."
 
 
 def import_box(store: Store) -> None:
-    """A project from a file, and the projects that were put away."""
+    """A project from a file, and the archived projects."""
     turn = st.session_state.setdefault("_project_turn", 0)
-    file = st.file_uploader("Project file (zip)", type=["zip"], key=f"project-file-{turn}")
-    if file is not None and st.button("Import this project", type="primary"):
+    file = st.file_uploader("Project file (zip)", key=f"project-file-{turn}")
+    if file is not None and _is_project(file) and st.button("Import this project", type="primary"):
         try:
             command = ImportProject(put_upload(store, file.getvalue()), file.name, len(file.getvalue()))
         except RunoffError as error:
@@ -38,9 +39,19 @@ def import_box(store: Store) -> None:
     for archived in list_archived(store):
         with st.container(horizontal=True, vertical_alignment="center"):
             when = moment(archived.archived_at)
-            st.caption(frame.plain(f"{archived.project.name}, put away on {when} UTC"))
-            if st.button("Take out again", key=f"restore-{archived.project.id}"):
+            st.caption(frame.plain(f"{archived.project.name}, archived on {when} UTC"))
+            if st.button("Restore", key=f"restore-{archived.project.id}"):
                 _restore(store, archived.project)
+
+
+def _is_project(file: Any) -> bool:
+    """Whether a file may be a project's; what it is instead is told."""
+    try:
+        file_kinds.check("project", file.getvalue(), file.name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return False
+    return True
 
 
 def _restore(store: Store, archived: Project) -> None:
@@ -55,7 +66,7 @@ def _restore(store: Store, archived: Project) -> None:
 
 
 def files_box(store: Store, project: Project) -> None:
-    """Export, copy, put away, delete."""
+    """Export, copy, archive, delete."""
     wanted = ProjectFile(project.id, project.revision)
     made = jobs.figure(wanted, project, "Prepare the project file", key="project-file", on_request=True, help=_HOLDS)
     if made is None:
@@ -70,10 +81,10 @@ def files_box(store: Store, project: Project) -> None:
         if st.form_submit_button("Make a copy"):
             jobs.send(CopyProject(project.id, project.name, name))
     frame.command_button(
-        "Put this project away",
+        "Archive this project",
         archive_project,
         project.id,
-        done=f"{project.name} is put away. Take it out again under “New project”.",
+        done=f"{project.name} is archived. Restore it under “New project, import”.",
         help="It is hidden, and nothing of it is lost.",
     )
     with st.form("delete"):

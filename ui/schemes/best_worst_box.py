@@ -12,6 +12,7 @@ from core.questions.best_worst.files import Named, read_best_worst, write_tuples
 from core.questions.best_worst.report import BestWorstReport, report
 from core.questions.best_worst.tuples import draw_tuples
 from core.store.projects.projects import Project
+from core.views import file_kinds
 from core.views.schemes import best_worst as view
 from ui.schemes.scheme_tables import download, read_asking, show_issues, show_table
 from ui.shared import cache, frame
@@ -27,14 +28,15 @@ def best_worst_box(project: Project, n_items: int) -> None:
     st.markdown("**Of four items a person names the most and the least related.**")
     with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
         st.markdown(
-            "A CSV or TSV file, a row a judgement: the items, the one named best, the one named worst (or their "
+            "A CSV or TSV file, a row per judgement: the items, the one named best, the one named worst (or their "
             "places, 1 the first), and who judged. Item1 … Item4, BestItem, WorstItem and Annotator (Kiritchenko "
             "and Mohammad) are known too."
         )
         st.code(EXAMPLE, language=None)
-    file = st.file_uploader("File of judgements", type=["csv", "tsv", "txt", "xlsx"], key=f"best-worst-{project.id}")
+    file = st.file_uploader("File of judgements", key=f"best-worst-{project.id}")
     if file is not None:
         try:
+            file_kinds.check("best–worst", file.getvalue(), file.name)
             with st.spinner("Reading the judgements …"):
                 found = read_asking(_report, file.getvalue(), file.name, file.file_id)
         except RunoffError as error:
@@ -99,5 +101,5 @@ def _draw(project: Project, n_items: int) -> None:
         st.download_button(
             "Download the tuples (CSV)", kept[1], f"{slug(project.name)}-tuples.csv", "text/csv",
             icon=":material/download:", on_click="ignore",
-            help="A row a tuple, with room for best, worst and voter. Filled in, it is read above.",
+            help="A row per tuple, with room for best, worst and voter. Filled in, it is read above.",
         )  # fmt: skip

@@ -152,7 +152,7 @@ def _gold(settings: RoundSettings, key: str, project: Project, row: DeltaGenerat
     """Gold pairs of the task page, and how far off a rating of them may be."""
     with st.expander("Gold pairs: who qualifies"):
         text = st.text_area(
-            "Pairs with a known rating, one a line",
+            "Pairs with a known rating, one per line",
             key=f"rated-gold-{key}",
             placeholder="car, automobile: 4",
             help=(

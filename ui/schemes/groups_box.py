@@ -19,6 +19,7 @@ from core.questions.order.orders import OrderFile, comparisons_of, read_orders, 
 from core.store.projects.library import open_library, other_embeddings, read_embeddings
 from core.store.projects.projects import Project
 from core.store.tokens.areas import read_areas
+from core.views import file_kinds
 from core.views.schemes import target_groups as view
 from ui.schemes.scheme_tables import download, show_issues, show_table
 from ui.shared import choosers, frame
@@ -34,7 +35,7 @@ def groups_box(project: Project) -> None:
     st.markdown("**People put the words of one target into order, and only words of the same target are compared.**")
     with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
         st.markdown(
-            "The text files of Avraham and Goldberg (2016): a target, then two of its positives a line, each with "
+            "The text files of Avraham and Goldberg (2016): a target, then two of its positives per line, each with "
             "the share of people that put it above the other; below the headings *distractors* and *randoms* a "
             "positive above one of these."
         )
@@ -55,9 +56,10 @@ def groups_box(project: Project) -> None:
 
 def _read(project: Project) -> GroupFile | None:
     """The groups of the file, else those that were pasted; None without either."""
-    file = st.file_uploader("File of target groups", type=["txt", "csv"], key=f"groups-{project.id}")
+    file = st.file_uploader("File of target groups", key=f"groups-{project.id}")
     pasted = st.text_area("Or paste it", key=f"groups-text-{project.id}", height=120, placeholder=EXAMPLE)
     if file is not None:
+        file_kinds.check("target groups", file.getvalue(), file.name)
         return read_group_file(file.getvalue(), file.name)
     return read_groups(pasted) if pasted else None
 
@@ -228,10 +230,11 @@ def _orders_box(project: Project, groups: list[TargetGroup]) -> None:
     with st.popover("What a file of orders looks like", icon=":material/help:", type="tertiary"):
         st.markdown("A row a word that somebody placed: 1 is the most similar to the target, equal places are a tie.")
         st.code(ORDERS_EXAMPLE, language=None)
-    file = st.file_uploader("File of orders", type=["csv", "tsv", "txt", "xlsx"], key=f"orders-{project.id}")
+    file = st.file_uploader("File of orders", key=f"orders-{project.id}")
     if file is None:
         return
     try:
+        file_kinds.check("orders", file.getvalue(), file.name)
         read = read_orders(file.getvalue(), file.name, groups)
     except RunoffError as error:
         frame.show_error(error)

@@ -19,6 +19,7 @@ from core.questions.rating.sets import RatingSet
 from core.store import Store
 from core.store.projects.library import Imported, open_library, other_embeddings, read_embeddings
 from core.store.projects.projects import Project
+from core.views import file_kinds
 from core.views.schemes import rating_sets as view
 from ui.schemes.scheme_tables import download, show_issues, show_table
 from ui.shared import choosers, frame
@@ -26,7 +27,7 @@ from ui.shared import choosers, frame
 SCALE_NAMES = {"": "not checked", "STSS": "STSS: 0 to 4 in tenths", "CLSS": "CLSS: 0 to 4 in quarters", "own": "own"}
 LAYOUTS = (
     "A CSV or TSV file with two columns of texts (token_a, token_b; word1, word2; sentence1, sentence2) and **either** "
-    "voter and rating, a row a rating, **or** a column for each person, **or** one column of mean scores, perhaps with "
+    "voter and rating, a row per rating, **or** a column per person, **or** one column of mean scores, perhaps with "
     "SD. A long file may have level, genre, condition and order (A or B) as well. WordSim-353, SimVerb, SimLex-999 and "
     "the STS benchmark come in as they are."
 )
@@ -37,11 +38,12 @@ def ratings_box(project: Project) -> None:
     st.markdown("**A rating set of your own or of others: how far people agree, and which model comes near them.**")
     with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
         st.markdown(LAYOUTS)
-    file = st.file_uploader("File of ratings", type=["csv", "tsv", "txt", "xlsx"], key=f"ratings-{project.id}")
+    file = st.file_uploader("File of ratings", key=f"ratings-{project.id}")
     scale = _scale(project)
     if file is None:
         return
     try:
+        file_kinds.check("ratings", file.getvalue(), file.name)
         with st.spinner("Reading the ratings …"):
             bounds = None if scale is None else (scale.low, scale.high, scale.step)
             found = _report(file.getvalue(), file.name, bounds)
@@ -223,10 +225,11 @@ def _gold_box(project: Project, found: RatingReport, stem: str) -> None:
 
 
 def _other_file(project: Project, label: str, key: str) -> RatingSet | None:
-    file = st.file_uploader(label, type=["csv", "tsv", "txt", "xlsx"], key=f"{key}-{project.id}")
+    file = st.file_uploader(label, key=f"{key}-{project.id}")
     if file is None:
         return None
     try:
+        file_kinds.check("ratings", file.getvalue(), file.name)
         read = read_ratings(file.getvalue(), file.name)
     except RunoffError as error:
         frame.show_error(error)

@@ -30,7 +30,7 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     if found.round.is_open:
         _out(project, found)
         round_voting_panel(project, found.round)
-        st.subheader("2. Take the answers in")
+        st.subheader("2. Upload results")
         upload_box(frame.store(), project, found.round)
         _uploads(project, found)
         _close(project, found)
@@ -112,7 +112,7 @@ def _uploads(project: Project, found: RoundView) -> None:
             "file": upload.filename,
             "rows": upload.n_rows,
             "new answers": upload.counts.get("new", 0),
-            "taken (UTC)": moment(upload.accepted_at),
+            "accepted (UTC)": moment(upload.accepted_at),
             "state": f"withdrawn on {moment(upload.withdrawn_at)}" if upload.withdrawn_at else "counted",
         }
         for upload in found.uploads
@@ -144,7 +144,7 @@ def _close(project: Project, found: RoundView) -> None:
             plural(left, "{n} answer that the round wants is missing.", "{n} answers that the round wants are missing.")
         )
     sure = progress.is_complete or (
-        not progress.untouched and st.checkbox("Close it all the same", key=f"sure-{found.round.id}")
+        not progress.untouched and st.checkbox("Close anyway", key=f"sure-{found.round.id}")
     )
     with st.container(horizontal=True):
         jobs.offer(

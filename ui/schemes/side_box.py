@@ -11,6 +11,7 @@ from core.dataset.side_by_side import SideBySide
 from core.errors import RunoffError
 from core.questions.best_worst.files import Named
 from core.store.projects.projects import Project
+from core.views import file_kinds
 from core.views.schemes import side_by_side as view
 from ui.schemes.scheme_tables import download, read_asking, show_issues, show_table
 from ui.shared import cache, chart_files, choosers, frame
@@ -72,12 +73,11 @@ def _is_mine(project: Project) -> bool:
 
 
 def _from_file(project: Project, place: str) -> Scored | None:
-    file = st.file_uploader(
-        FILES[place], type=["csv", "tsv", "txt", "xlsx", "zip", "parquet"], key=f"side-{place}-{project.id}"
-    )
+    file = st.file_uploader(FILES[place], key=f"side-{place}-{project.id}")
     if file is None:
         return None
     try:
+        file_kinds.check("scores", file.getvalue(), file.name)
         with st.spinner("Reading the scores …"):
             return read_asking(_read, file.getvalue(), file.name, f"{place}-{file.file_id}")
     except RunoffError as error:

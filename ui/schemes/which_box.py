@@ -73,7 +73,7 @@ def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestio
         usual = _usual_hours(settings, n_items if not tokens else 0, n)
         hours = st.number_input(
             "Person-hours", 0.1, 100_000.0, usual, key=f"schemes-hours-{project.id}-{n}-{usual}", width=150,
-            help="What every scheme may take in all. At first: those of the project's plan, or 89 s an item.",
+            help="What every scheme may take in all. At first: those of the project's plan, or 89 s per item.",
         )  # fmt: skip
         simulations = st.number_input(
             "Panels", 2, 200, 10, key=f"schemes-panels-{project.id}", width=110,

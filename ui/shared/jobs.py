@@ -234,7 +234,7 @@ def watch(job_id: str, sign: Callable[[jobs.Job], Any], key: str) -> None:
 def _with_stop(store: Store, job: jobs.Job, sign: Callable[[jobs.Job], Any], key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         sign(job)
-        if st.button("Stop", key=f"stop-{key}"):
+        if st.button("Cancel", key=f"stop-{key}"):
             jobs.cancel(store, job.id)
             st.rerun()
 

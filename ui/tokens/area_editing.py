@@ -15,11 +15,12 @@ from core.store.projects.archive import copy_without_ballots
 from core.store.projects.projects import Project
 from core.store.tokens.areas import DeletedArea, change_area, change_areas, delete_area, restore_area
 from core.store.tokens.corrections import correct_spelling
-from core.tokens.files import AreaTokens, Renamed, checked, read_pasted
+from core.tokens.files import AreaTokens, Renamed, checked, clean_token, is_several, read_pasted
+from core.tokens.lists import split_tokens
 from core.views.tokens.tokens import TokensView
 from ui.project.project_files import open_copy
 from ui.shared import choosers, drafts, frame
-from ui.tokens.area_entry import take
+from ui.tokens.area_entry import split_box, take
 
 AS = ("Text", "Table")
 _ALL = ""  # no area has an empty name, and one may be called as all are here
@@ -42,10 +43,13 @@ def edit_box(store: Store, project: Project, view: TokensView) -> None:
     text = st.text_area(_label(area), drafts.begin(draft, key, stored), height=300, key=key)
     drafts.keep(draft, text, stored)
     with back:
-        drafts.tell(draft, "Your changes of this area")
+        drafts.tell(draft, "Your changes to this area")
+    new = [line for line in text.splitlines() if is_several(clean_token(line)) and clean_token(line) not in area.tokens]
+    if split_box(new, key):
+        text = "\n".join("\n".join(split_tokens(line)) if line in new else line for line in text.splitlines())
     with st.container(horizontal=True):
         if st.button("Save changes", disabled=text == stored):
-            take(partial(_change, store, project, area, draft), read_pasted, area.name, text)
+            take(partial(_change, store, project, area, draft), partial(read_pasted, split=False), area.name, text)
         _deletion(store, project, area)
 
 
@@ -106,7 +110,7 @@ def _an_area(name: str) -> str:
 
 def _label(area: AreaTokens) -> str:
     n_tokens, n_pairs = many(len(area.tokens), "token"), many(area.n_items, "pair")
-    return f"Tokens, one a line ({n_tokens}: {n_pairs})"
+    return f"Tokens, one per line ({n_tokens}: {n_pairs})"
 
 
 def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: bool) -> None:
@@ -132,7 +136,7 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
         given = [row for row in given if row[1].strip()]
     drafts.keep(draft, given, rows)
     with back:
-        drafts.tell(draft, "Your changes of this table")
+        drafts.tell(draft, "Your changes to this table")
     changed = given != rows
     try:
         new = checked(given)

@@ -14,15 +14,17 @@ from core.store import Store
 from core.store.projects.projects import Project
 from core.store.tokens.areas import add_areas
 from core.tabular import is_workbook
-from core.tokens.files import TokenFile, TokenLists, clean_token, open_list, read_pasted
+from core.tokens.files import TokenFile, TokenLists, clean_token, is_several, open_list, read_pasted
+from core.tokens.lists import split_tokens
+from core.views import file_kinds
 from ui.shared import choosers, drafts, encoding_box, frame
 
 SHOWN = 20  # notes on a list
 _NO_COLUMN = -1
 _ALL_SHEETS = ""  # no sheet has an empty name
 _FOUND, _LINES, _TABLE = "found", "lines", "table"
-_LAYOUTS = {_FOUND: "found by itself", _LINES: "one token a line", _TABLE: "a table with columns"}
-_LAYOUT_HELP = "In a list of one token a line, commas and quotation marks belong to the tokens."
+_LAYOUTS = {_FOUND: "found by itself", _LINES: "one token per line", _TABLE: "a table with columns"}
+_LAYOUT_HELP = "In a list of one token per line, commas and quotation marks belong to the tokens."
 _BY_LINES = {_FOUND: None, _LINES: True, _TABLE: False}
 
 
@@ -73,31 +75,51 @@ def add_box(store: Store, project: Project) -> None:
             "Area", begun[0], placeholder="For example: Sales & marketing", max_chars=100, key=f"new-name-{key}"
         )
         text = st.text_area(
-            "Tokens, one a line", begun[1], height=180, placeholder="sales\nmarketing\nmachine learning",
+            "Tokens, one per line", begun[1], height=180, placeholder="sales\nmarketing\nmachine learning",
             key=f"new-text-{key}",
         )  # fmt: skip
         drafts.keep(draft, (name, text), ("", ""))
+        split = split_box([line for line in text.splitlines() if is_several(clean_token(line))], f"paste-{key}")
         with back:
             drafts.tell(draft, "A new area", one=True)
         if st.button("Add area", type="primary"):
             if not clean_token(name):
                 st.error("The area has no name. Type one above the tokens.")
             else:
-                take(partial(add_areas, store, project.id), read_pasted, name, text)
+                take(partial(add_areas, store, project.id), partial(read_pasted, split=split), name, text)
     with file:
         upload = st.file_uploader(
-            "CSV, TSV or Excel with the columns area and token, or a list of one token a line",
-            type=["csv", "tsv", "txt", "xlsx"],
+            "CSV, TSV or Excel with the columns area and token, or a list of one token per line",
             key=f"new-file-{key}",
         )
         if upload is not None:
             _file_box(store, project, upload.getvalue(), upload.name, f"{key}-{upload.file_id}")
 
 
+def split_box(several: list[str], key: str) -> bool:
+    """What lines with commas or semicolons are, one token each or several; asked where there are any."""
+    if not several:
+        return False
+    first = ", ".join(f"“{clean_token(text)}”" for text in several[:3])
+    st.warning(
+        frame.plain(
+            plural(
+                len(several),
+                "{n} line holds a comma or a semicolon: {first}. As it is, it is one token.",
+                "{n} lines hold commas or semicolons: {first}. As they are, each is one token.",
+                first=first,
+            )
+        )
+    )
+    n_split = sum(len(split_tokens(text)) for text in several)
+    return st.toggle(f"Split them into {n_split:,} tokens", key=f"split-{key}")
+
+
 def _file_box(store: Store, project: Project, data: bytes, filename: str, key: str) -> None:
     """How a file is read, what is in it, the areas that will be saved with what is odd about them, and the button that
     saves these very areas."""
     try:
+        file_kinds.check("tokens", data, filename)
         found = _opened(data, filename, key)
     except RunoffError as error:
         frame.show_error(error)
@@ -111,6 +133,9 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
         return
     try:
         lists = found.read(columns)
+        several = [token for area in lists.areas for token in area.tokens if is_several(token)]
+        if several:
+            lists = found.read(columns, split=split_box(several, key))
     except RunoffError as error:
         frame.show_error(error)
         return
@@ -171,7 +196,7 @@ def _columns_box(found: TokenFile, key: str) -> tuple[int | None, int] | None:
     token = choosers.selectbox("Token column", names, guess.token, key=f"token-column-{key}", place=right)
     if not guess.is_certain and not twins:
         st.warning(
-            "The first row is taken for the names of the columns. If it holds a token, choose the layout “one token a "
+            "The first row is read as the names of the columns. If it holds a token, choose the layout “one token per "
             "line”, or put a row with the names area and token above it."
         )
     return None if area is None or token is None else (None if area == _NO_COLUMN else area, token)

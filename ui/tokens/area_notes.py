@@ -32,9 +32,7 @@ def show(view: TokensView) -> None:
             "{n} tokens with characters that Mechanical Turk refuses as they are: {named}.",
             named=named,
         )
-        about += (
-            " The batch file writes them as references such as &#x1F525;, and voters see the characters all the same."
-        )
+        about += " The batch file writes them as references such as &#x1F525;, and voters still see the characters."
         st.info(frame.plain(about), icon=":material/info:")
 
 

@@ -29,7 +29,7 @@ def propose_box(store: Store, project: Project, view: TokensView) -> None:
     """Words near an area's tokens, to be ticked and added."""
     st.caption(
         "The words nearest to the middle of an area's tokens (the mean of their unit vectors). They suit the model "
-        "that proposes them: when it is evaluated, Runoff warns and also gives its figures without them (§2.2)."
+        "that proposes them: when it is evaluated, Runoff warns and also gives its figures without them."
     )
     imported = _chooser(view, f"near-embedding-{project.id}")
     if imported is None:
@@ -103,7 +103,7 @@ def hubness_box(store: Store, project: Project, view: TokensView) -> None:
     st.caption(
         f"N_k: how often a token is among the k nearest of the others, the project's tokens and {N_SAMPLED:,} "
         "words drawn from the vocabulary (seeded). Hubs are near to nearly everything, which says little about "
-        "meaning. A dataset that holds some shows which models have them (§2.1)."
+        "meaning. A dataset that holds some shows which models have them."
     )
     imported = _chooser(view, f"hub-embedding-{project.id}")
     if imported is None:

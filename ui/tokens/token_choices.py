@@ -18,6 +18,7 @@ from core.store.tokens.frequencies import RareTokens, use_list, use_ranks, use_w
 from core.store.tokens.item_rules import ItemRules
 from core.tokens.frequencies import Frequencies, wordfreq_languages
 from core.tokens.frequency_files import read_frequencies
+from core.views import file_kinds
 from core.views.tokens.tokens import TokensView
 from ui.shared import choosers, encoding_box, frame
 from ui.shared.shares import in_percent, share_column
@@ -33,8 +34,8 @@ _PAIR = ["area", "token_a", "token_b"]
 def rare_tokens(store: Store, project: Project, view: TokensView) -> None:
     """Which tokens are rare, by which source; and the choice of the source."""
     st.caption(
-        "A dataset needs rare tokens too: models tend to give everything the same frequent neighbours (§2.1). "
-        "A token is rare below a share of the mean frequency in texts of the domain (footnote 2)."
+        "A dataset needs rare tokens too: models tend to give everything the same frequent neighbours. "
+        "A token is rare below a share of the mean frequency in texts of the domain."
     )
     if view.rare is not None:
         _show(view.rare)
@@ -72,9 +73,7 @@ def _choose(store: Store, project: Project) -> None:
     terms = {"share": per_cent / 100, "lower": lower}
     done = "The frequencies are in use."
     if kind == "corpus":
-        file = st.file_uploader(
-            "CSV or TSV of words and counts", type=["csv", "tsv", "txt"], key=f"freq-file-{project.id}"
-        )
+        file = st.file_uploader("CSV or TSV of words and counts", key=f"freq-file-{project.id}")
         if file is not None:
             _use_list(store, project, file.getvalue(), file.name, f"{project.id}-{file.file_id}", terms)
     elif kind == "rank":
@@ -99,6 +98,11 @@ def _choose(store: Store, project: Project) -> None:
 
 def _use_list(store: Store, project: Project, data: bytes, filename: str, key: str, terms: dict[str, Any]) -> None:
     """The encoding of a list, what is read from it so, and the button that uses it."""
+    try:
+        file_kinds.check("frequencies", data, filename)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
     encoding = encoding_box.of_file(key)
     try:
         found = _read_list(data, filename, encoding)
@@ -181,7 +185,7 @@ def _sample_size(project: Project, view: TokensView) -> int | None:
         return None
     before = view.rules.sample_size or 100
     key = f"size-{project.id}"
-    return int(st.number_input("Items an area", 1, 1_000_000, before, key=key, disabled=view.locked))
+    return int(st.number_input("Items per area", 1, 1_000_000, before, key=key, disabled=view.locked))
 
 
 def _excluded(project: Project, view: TokensView) -> tuple[tuple[str, str, str], ...]:
@@ -215,7 +219,7 @@ def _change(project: Project, view: TokensView, rules: ItemRules) -> None:
     """Buttons that make the items by other rules: as chosen, or without the proposed pairs."""
     with st.container(horizontal=True):
         frame.command_button(
-            "Make the items anew",
+            "Rebuild the items",
             set_item_rules,
             project.id,
             rules,

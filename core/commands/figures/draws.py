@@ -1,4 +1,4 @@
-"""Scores of resampled voters behind the project's dataset, a column an item."""
+"""Scores of resampled voters behind the project's dataset, a column per item."""
 
 from __future__ import annotations
 

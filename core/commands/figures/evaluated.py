@@ -93,6 +93,9 @@ def load(
     return Evaluated(dataset, compared, tuple(embedding for _, embedding in opened), tuple(problems), n0, notion)
 
 
+BASELINES = 3  # what the draws of the random ranking are seeded with, on pages and in the published card
+
+
 def seeded(store: Store, project_id: str, what: int) -> np.random.Generator:
     """A generator that follows from the project's seed and a number of its own for each use."""
     with store.read() as conn:

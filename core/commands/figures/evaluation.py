@@ -18,9 +18,9 @@ import sqlalchemy as sa
 from ...base.progress import Progress, split
 from ...embeddings import Embedding
 from ...errors import InputError, RunoffError
-from ...evaluation import TOP_K, Comparison, Correlations, correlations, evaluate
+from ...evaluation import TOP_K, Comparison, Correlations, correlations
 from ...evaluation import tokens as token_draws
-from ...evaluation.baselines import SPELLINGS, Spelling, random_ranking
+from ...evaluation.baselines import RANDOM, baselines
 from ...evaluation.causes import layout
 from ...evaluation.differences import Told, by_tokens
 from ...evaluation.intervals import Difference, Resampled, with_intervals
@@ -40,7 +40,7 @@ from ...trust import reliability
 from ..codec import result_type
 from . import draws, evaluated
 from .base import Figure, R, measure_and_keep
-from .evaluated import FIGURES, Evaluated, Settings, seeded
+from .evaluated import BASELINES, FIGURES, Evaluated, Settings, seeded
 
 # Seconds: what a page waits for of its own accord, all of it together, and what is so little that it never goes to a
 # job; what a job begins with by itself, figure by figure: longer ones wait for somebody who asks.
@@ -48,9 +48,8 @@ TOGETHER, LITTLE, BY_ITSELF = 0.5, 0.1, 60.0
 FIRST = ("votes", "tokens", "floor", "top", "curve", "variants")  # what a first visit wants, in the order of its job
 VOTES_ENDS, TOKENS_ENDS = ("corrected", "lower", "upper"), ("token_corrected", "token_lower", "token_upper")
 Bounds = dict[str, Any]  # see `bounds_of`
-RANDOM, HALVES = "a random ranking", "half of the voters against the other"
+HALVES = "half of the voters against the other"
 CEILING = "a perfect model"
-SPELLING = "spelling: "
 PERMUTATIONS = 999
 OFFSETS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 40.0, 50.0)
 MOST_ITEMS = 50_000  # items beyond which the curve is not drawn
@@ -253,21 +252,13 @@ class Floor(OfEvaluation[Scale]):
         columns = ["model", *(column for _, label in FIGURES for column in (label, f"{label} lower", f"{label} upper"))]
         if view.compared is None:
             return Scale(pd.DataFrame(columns=columns), pd.DataFrame())
-        pairs, first = view.evaluations[0].pairs, view.evaluations[0]
-        top, problems = first.overall.top, []
-        drawn = random_ranking(
-            pairs, n0=view.n0, top=top, apart=view.ranked_apart, rng=seeded(store, self.project_id, 3)
+        top = view.evaluations[0].overall.top
+        found = baselines(
+            view.dataset, n0=view.n0, top=top, rng=seeded(store, self.project_id, BASELINES), progress=progress
         )
-        rows = [_row(RANDOM, drawn.expected)]
-        try:
-            for name in SPELLINGS:
-                if progress is not None:
-                    progress(len(rows), 1 + len(SPELLINGS))
-                found = evaluate(view.dataset, Spelling(name), n0=view.n0, notion="similarity", top=top)
-                rows.append(_row(f"{SPELLING}{name}", found.overall))
-        except InputError as error:
-            problems.append(str(error))
-        return Scale(pd.DataFrame(rows, columns=columns), pd.DataFrame(), tuple(problems))
+        rows = [_row(name, figures) for name, figures in found.rows]
+        problems = (found.problem,) if found.problem else ()
+        return Scale(pd.DataFrame(rows, columns=columns), pd.DataFrame(), problems)
 
 
 def _row(name: str, figures: object) -> list:

@@ -42,7 +42,7 @@ _TAKEN_FOR_MISSING = frozenset(
 
 
 def card(facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence[tuple[str, str]], stem: str) -> bytes:
-    """The card: a YAML header (`configs`: what to load by name, a file a split), and the text.
+    """The card: a YAML header (`configs`: what to load by name, a file per split), and the text.
 
     files : path and what it is, for people. stem : what the folder is called in the examples.
     """

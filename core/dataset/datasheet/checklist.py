@@ -157,7 +157,7 @@ def _worst(verdicts: list[str]) -> str:
 
 def _materials(facts: Facts) -> Criterion:
     sizes = sorted({ranking.plan["task_size"] for ranking in facts.rankings if ranking.plan})
-    told = f"{' or '.join(map(str, sizes))} comparisons a task" if sizes else "Not planned yet"
+    told = f"{' or '.join(map(str, sizes))} comparisons per task" if sizes else "Not planned yet"
     return Criterion(
         "The same materials for all voters",
         PARTLY,

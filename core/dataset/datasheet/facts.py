@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +60,15 @@ class FigureScale:
     n_permutations: int = 0
     n_simulations: int = 0
     why_not: str = ""
+
+
+@dataclass(frozen=True)
+class BaselineFacts:
+    """What a ranking that knows nothing of meaning gets over all items: ρ_w, τ_w, ρ and τ, at n₀ = 2; None where a
+    figure is undefined."""
+
+    name: str
+    figures: tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
@@ -121,7 +131,8 @@ class ExclusionFacts:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """All of it. `about` is the dataset's description, `dataset` its rows."""
+    """All of it. `about` is the dataset's description, `dataset` its rows; `spellings` are ways in which the compared
+    embeddings spell its tokens, each a mapping of those that it spells otherwise."""
 
     fields: SheetFields
     version: str
@@ -144,6 +155,9 @@ class Facts:
     exclusions: tuple[ExclusionFacts, ...]
     split: dict[str, int] | None
     left_out_formats: dict[str, str]
+    spellings: tuple[Mapping[str, str], ...] = ()
+    baselines: tuple[BaselineFacts, ...] = ()
+    why_no_baselines: str = ""
 
     @property
     def title(self) -> str:

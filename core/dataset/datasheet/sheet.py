@@ -162,7 +162,7 @@ def _measured(found: Reliability, repetitions: str) -> tuple[str | None, str]:
 
 
 def pay_rows(facts: Facts) -> list[tuple[str, str]]:
-    """Lines of label and value: reward a task, the platform's fee, the wage an hour as planned and as measured."""
+    """Lines of label and value: reward per task, the platform's fee, the hourly wage as planned and as measured."""
     rows = []
     for ranking in facts.rankings:
         of, plan = f" ({ranking.area})" if ranking.area else "", ranking.plan
@@ -175,7 +175,7 @@ def pay_rows(facts: Facts) -> list[tuple[str, str]]:
         )
         planned = hourly(reward, size, plan["seconds_per_comparison"])
         rows.append(
-            (f"Hourly wage as planned{of}", f"{planned:.2f}, at {plan['seconds_per_comparison']:g} s a comparison")
+            (f"Hourly wage as planned{of}", f"{planned:.2f}, at {plan['seconds_per_comparison']:g} s per comparison")
         )
     seconds, sizes = facts.votes.seconds, {r.plan["task_size"]: r.plan["reward"] for r in facts.rankings if r.plan}
     if seconds is None:

@@ -46,7 +46,7 @@ def n_values(line: bytes) -> int:
 
 
 def _dimensions(lines: list[bytes]) -> int | None:
-    """The commonest number of values a line, None where most lines don't end in that many numbers.
+    """The commonest number of values per line, None where most lines don't end in that many numbers.
 
     Most lines are whole, whatever their words look like; a cut line has fewer values, a number among the
     words of a multi-word token gives its line one more.

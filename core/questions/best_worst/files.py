@@ -1,4 +1,4 @@
-"""Best–worst judgements read from a table, a row a judgement; tuples written as one to be filled in.
+"""Best–worst judgements read from a table, a row per judgement; tuples written as one to be filled in.
 
 Columns are told by their names, in any case and whatever stands between their parts:
 
@@ -229,7 +229,7 @@ class ItemList:
 
 
 def read_items(data: bytes, name: str, *, encoding: str | None = None) -> ItemList:
-    """The items to draw tuples of: one a line, or a table's pairs of tokens as “token_a – token_b”.
+    """The items to draw tuples of: one per line, or a table's pairs of tokens as “token_a – token_b”.
 
     Raises `InputError` for items that stand twice, naming their rows, and for fewer than two.
 

@@ -1,4 +1,4 @@
-"""Best–worst: a tuple of items a question; an answer names the places of the most and the least related one.
+"""Best–worst: a tuple of items per question; an answer names the places of the most and the least related one.
 
 It is written `best=3;worst=1`. `x` is the count, (best − worst) / appearances in the round; the score is the expected
 Borda score against the whole field of θ, one Bradley–Terry fit of the comparisons that the tuples of this round and of

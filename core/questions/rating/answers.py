@@ -13,7 +13,7 @@ from ...votes.platform import ResultFile
 from .columns import has_texts
 from .sets import RatingSet
 
-COUNTED = "rows are counted as ratings are: the first rating of the file is 2, as below a header of a row a rating"
+COUNTED = "rows are counted as ratings are: the first rating of the file is 2, as below a header of a row per rating"
 ONLY_MEANS = "has means only: who rated what isn't in it, so there is no answer to take."
 
 
@@ -24,7 +24,7 @@ def is_rating_set(table: Table) -> bool:
 
 
 def rating_set_answers(ratings: RatingSet, shown: pd.DataFrame) -> ResultFile:
-    """The ratings of people as answers to the questions of a round (`tables.SHOWN`), a row a rating.
+    """The ratings of people as answers to the questions of a round (`tables.SHOWN`), a row per rating.
 
     An item is the pair of its two texts in any order; of pairs that stand in two areas the first. Ratings of items that
     the round doesn't have get no task. Assignments are made of voter and task, as for a plain table. Raises

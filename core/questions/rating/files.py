@@ -2,9 +2,9 @@
 
 Three layouts, told apart by the names of the columns:
 
-* **long**, a row a rating: two texts, voter, rating (SimVerb's). Optional: level, genre, condition, order (A or B);
-* **wide**, a row an item, a column a person: two texts, then people (WordSim-353's). A column `mean` is compared only;
-* **means**, a row an item: two texts and a score, perhaps with SD (SimLex-999's); also the STS benchmark's tables
+* **long**, a row per rating: two texts, voter, rating (SimVerb's). Optional: level, genre, condition, order (A or B);
+* **wide**, a row per item, a column per person: two texts, then people (WordSim-353's). `mean` is only compared;
+* **means**, a row per item: two texts and a score, perhaps with SD (SimLex-999's); also the STS benchmark's tables
   without a header, where the two sentences follow the score.
 
 Nothing is dropped silently: a row or cell that isn't taken is an `Issue` with its row.

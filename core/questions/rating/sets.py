@@ -20,7 +20,7 @@ class RatingSet:
     """Items with people's ratings, or, where a file has only those, with the mean of them.
 
     first, second : the two texts of each item, of any size; level, genre : of each, "" where the file has none.
-    people : names; `person`, `item`, `rating`, `condition`, `order` have an entry a rating (positions, the rating,
+    people : names; `person`, `item`, `rating`, `condition`, `order` have an entry per rating (positions, the rating,
     texts; "" where the file says nothing). Higher = more related.
     mean, sd : as the file gives them, NaN where it doesn't. issues : what was left out, row by row; notes : what else
     a reader should know.

@@ -292,7 +292,7 @@ def deviation_by_group(crowd: ArrayLike, experts: ArrayLike, groups: ArrayLike) 
     """Mean crowd rating minus expert rating of each item, by group; None for a group without an item that both have."""
     one, other, names = np.asarray(crowd, float), np.asarray(experts, float), np.asarray(groups)
     if not one.shape == other.shape == names.shape:
-        raise InputError("Crowd, experts and groups need one entry an item.")
+        raise InputError("Crowd, experts and groups need one entry per item.")
     result: dict[str, Deviation | None] = {}
     for name in dict.fromkeys(names.tolist()):
         gap = (one - other)[names == name]

@@ -212,6 +212,14 @@ def open_ballot_of(conn: sa.Connection, project_id: str, area_id: int | None = N
     return found
 
 
+def projects_of_code(store: Store, code: str) -> dict[str, str]:
+    """The names of the projects that drew the tasks with this code, by their ids: a copy shares it with its origin."""
+    b, p = t.ballot.c, t.project.c
+    with store.read() as conn:
+        found = conn.execute(sa.select(p.id, p.name).where(p.id == b.project_id, b.code == code)).all()
+    return {str(row.id): str(row.name) for row in found}
+
+
 def check_meant(conn: sa.Connection, project_id: str, found: Ballot | None, code: str | None) -> None:
     """Raise `StaleError` where a command would act on another ballot than the one of this `code`; None means any.
 

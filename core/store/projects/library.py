@@ -13,7 +13,16 @@ import sqlalchemy as sa
 
 from ...base.durable import put
 from ...base.file_names import shown_path
-from ...embeddings import Embedding, EmbeddingInfo, LookUp, as_mode, import_embedding, open_embedding
+from ...embeddings import (
+    REMEDIES,
+    Embedding,
+    EmbeddingInfo,
+    LookUp,
+    Remedy,
+    as_mode,
+    import_embedding,
+    open_embedding,
+)
 from ...errors import InputError, RunoffError, StoreError
 from .. import schema as t
 from ..command import command, insert_missing
@@ -217,12 +226,35 @@ def set_look_up(store: Store, project_id: str, embedding_id: str, look_up: LookU
         of = next((e for e in embeddings_of(change.conn, project_id) if e.id == embedding_id), None)
         if of is None:
             raise StoreError("This embedding is not compared in the project any more.")
-        if look_up.multiword == "mean of parts" and not of.has_vectors:
+        if look_up.takes_means and not of.has_vectors:
             raise InputError(f"{of.name} gives similarities of pairs; it has no vectors to take a mean of.")
         values = {"lower": look_up.lower, "multiword": look_up.multiword}
         change.detail = {"embedding": embedding_id, "name": of.name, **values}
         key = {"project_id": project_id, "embedding_id": embedding_id}
         change.conn.execute(sa.update(t.project_embedding).filter_by(**key).values(**values))
+
+
+def set_remedy(
+    store: Store, project_id: str, remedy: Remedy, on: bool, *, expected_revision: int | None = None
+) -> tuple[str, ...]:
+    """Look missing tokens up in this way too in every embedding of the project that can, or in none of them any more;
+    returns the names of those for which that is new. Tokens that are found keep their vectors."""
+    action = "apply remedy" if on else "take remedy back"
+    with command(store, project_id, action, expected_revision=expected_revision) as change:
+        changed = []
+        for of in embeddings_of(change.conn, project_id):
+            if remedy == "mean" and not of.has_vectors:
+                continue
+            new = of.look_up.with_remedy(remedy) if on else of.look_up.without_remedy(remedy)
+            if new != of.look_up:
+                key = {"project_id": project_id, "embedding_id": of.id}
+                values = {"lower": new.lower, "multiword": new.multiword}
+                change.conn.execute(sa.update(t.project_embedding).filter_by(**key).values(**values))
+                changed.append(of.name)
+        if not changed:
+            raise InputError("No embedding of the project looks tokens up in another way after that.")
+        change.detail = {"remedy": REMEDIES[remedy], "embeddings": changed}
+        return tuple(changed)
 
 
 def open_library(store: Store, imported: Imported) -> Embedding:

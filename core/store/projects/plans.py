@@ -60,7 +60,7 @@ class Wording:
 class PlanSettings:
     """Everything the plan page asks for; the defaults are those of a new project.
 
-    `keep` is α, `appearances` is M (one number, or one a ballot); `reward` is paid a task, `fee` is the
+    `keep` is α, `appearances` is M (one number, or one per ballot); `reward` is paid a task, `fee` is the
     platform's share of it; `seconds_per_comparison` is t̄ of Eq. 10.
     """
 
@@ -216,7 +216,7 @@ def within_cost(
 ) -> PlanSettings:
     """The settings with the most appearances whose cost is within `total` (money) or `hours` (voters' time).
 
-    Raises `PlanError` where even two appearances an item cost more, or where nothing bounds the votes.
+    Raises `PlanError` where even two appearances per item cost more, or where nothing bounds the votes.
     """
     terms = {
         "seconds_per_comparison": settings.seconds_per_comparison,
@@ -235,7 +235,7 @@ def within_cost(
         return (total is None or price.total <= total) and (hours is None or price.hours <= hours)
 
     if not fits(least):
-        raise PlanError("Even two appearances an item cost more once the checks are counted. Take fewer checks.")
+        raise PlanError("Even two appearances per item cost more once the checks are counted. Take fewer checks.")
     low, high = least, least * (most // 2 + 1)
     while high - low > 1:
         middle = (low + high) // 2

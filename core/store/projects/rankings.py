@@ -79,7 +79,7 @@ def set_ranking(store: Store, project_id: str, ranking: str, *, expected_revisio
     The plans made for the other way are kept, and are there again after a change back.
     """
     if ranking not in ("all", "area"):
-        raise StoreError(f"A project has one ranking over all areas or one an area, not {ranking!r}.")
+        raise StoreError(f"A project has one ranking over all areas or one per area, not {ranking!r}.")
     with command(store, project_id, "set ranking", expected_revision=expected_revision) as change:
         refuse_after_draw(change.conn, project_id, "How areas are ranked")
         change.detail = {"ranking": ranking}

@@ -108,7 +108,7 @@ def _item_ids(change: Change) -> dict[int, int]:
 
 
 def _rows(ids: dict[int, int], items: np.ndarray, columns: Sequence[np.ndarray]) -> list[tuple[Any, ...]]:
-    """A row an item: its id, then the columns, NaN as NULL."""
+    """A row per item: its id, then the columns, NaN as NULL."""
     table = zip(*(column.tolist() for column in columns), strict=True)
     cells = ([None if value != value else value for value in row] for row in table)
     return [(ids[item], *row) for item, row in zip(items.tolist(), cells, strict=True)]

@@ -189,7 +189,7 @@ def restore_area(store: Store, project_id: str, gone: DeletedArea) -> None:
 
 
 def set_item_rules(store: Store, project_id: str, rules: ItemRules, *, expected_revision: int | None = None) -> None:
-    """Make the items anew by these rules; `StoreError` once ballot 1 is drawn."""
+    """Rebuild the items by these rules; `StoreError` once ballot 1 is drawn."""
     with _rewriting(store, project_id, "set item rules", expected_revision=expected_revision) as change:
         change.detail = rules.stored()
         _replace(change, areas_of(change.conn, project_id), rules)

@@ -89,7 +89,7 @@ class CheckAnswers:
 
     gold : voter_id, question_id, right. repeats : voter_id, question_id (of the comparison that counts), same: whether
     a further answer of the voter to the same comparison was the first one's. overlap : question_id (as there),
-    voter_id, value (1, 0, .5), counted: the answers to comparisons that at least two voters answered, one a voter.
+    voter_id, value (1, 0, .5), counted: the answers to comparisons that at least two voters answered, one per voter.
     """
 
     gold: pd.DataFrame

@@ -76,7 +76,7 @@ class UploadPreview:
         return count_rows(self.preview.rows, self.unread, self.blank)
 
     def table(self, name: str | None = None) -> pd.DataFrame:
-        """The answers of a class, or of all, one a row (`row_classes.class_table`)."""
+        """The answers of a class, or of all, one per row (`row_classes.class_table`)."""
         return class_table(self.preview.rows, self.unread, self.blank, name)
 
     @property

@@ -122,7 +122,7 @@ def _bounded(seconds: float | None, seen_at: str) -> float | None:
 
 
 def _assignment(conn: sa.Connection, table: Table, sitting: sa.Row, deal: sa.Row) -> int:
-    """The assignment that holds the answer: one a task, and one for its repeats."""
+    """The assignment that holds the answer: one per task, and one for its repeats."""
     same = (deal.kind == "repeat") == (t.deal.c.kind == "repeat")
     query = sa.select(t.deal.c.assignment_id).where(
         t.deal.c.sitting_id == sitting.id, t.deal.c.task == deal.task, t.deal.c.assignment_id.is_not(None), same

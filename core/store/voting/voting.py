@@ -245,7 +245,7 @@ def invite(
         Issue(f"is longer than {MAX_NAME} characters", found=name[:100]) for name in wanted if len(name) > MAX_NAME
     ]
     if issues or not wanted:
-        raise InputError("These names can't be invited." if issues else "There is no name. Type one a line.", issues)
+        raise InputError("These names can't be invited." if issues else "There is no name. Type one per line.", issues)
     with command(store, project_id, "invite voters", expected_revision=expected_revision) as change:
         link = link_row(change.conn, project_id, area_id)
         i = t.invitation.c

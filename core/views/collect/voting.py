@@ -30,7 +30,7 @@ PLATFORM_LINKS = {
 
 @dataclass(frozen=True)
 class Live:
-    """How voting goes right now: votes that count of those wanted, voters, votes a minute, the expected end (UTC)."""
+    """How voting goes right now: votes that count of those wanted, voters, votes per minute, the expected end (UTC)."""
 
     votes: int
     wanted: int

@@ -93,7 +93,7 @@ def said(band: Band) -> str:
 
 
 def appearances_said(appearances: Sequence[int]) -> str:
-    """M as the plan's box takes it: one number, or one a ballot.
+    """M as the plan's box takes it: one number, or one per ballot.
 
     >>> appearances_said((20, 20)), appearances_said((20, 30))
     ('20', '20, 30')

@@ -65,7 +65,7 @@ def reasons(found: BestWorstReport) -> list[str]:
 
 
 def table(found: BestWorstReport) -> pd.DataFrame:
-    """A row an item, the highest θ first, else the highest count; empty columns left out."""
+    """A row per item, the highest θ first, else the highest count; empty columns left out."""
     columns = {
         "item": found.read.items,
         "θ": found.theta.score,

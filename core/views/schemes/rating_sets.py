@@ -133,7 +133,7 @@ def why_undefined(found: RatingReport) -> list[str]:
 
 
 def items(found: RatingReport) -> pd.DataFrame:
-    """A row an item, in the order of the file; level and genre where there are any."""
+    """A row per item, in the order of the file; level and genre where there are any."""
     ratings = found.ratings
     columns: dict[str, object] = {"first": ratings.first, "second": ratings.second}
     columns |= {"level": ratings.level} if any(ratings.level) else {}
@@ -221,7 +221,7 @@ def orders(found: RatingReport) -> pd.DataFrame:
 
 
 def qualified(people: Sequence[Qualified]) -> pd.DataFrame:
-    """A row a person, those who don't pass first, fewest near pairs first."""
+    """A row per person, those who don't pass first, fewest near pairs first."""
     rows = [(q.voter, q.result.n_within, q.result.n, q.missing, q.result.passed) for q in people]
     table = pd.DataFrame(rows, columns=list(QUALIFIED_HELP))
     return table.sort_values(["passed", "near enough"], kind="stable", ignore_index=True)
@@ -240,7 +240,7 @@ def deviations(found: Mapping[str, Deviation | None]) -> pd.DataFrame:
 
 
 def models(standings: Sequence[Standing]) -> pd.DataFrame:
-    """A row a model, level and genre, best model first; a level as a whole before its genres."""
+    """A row per model, level and genre, best model first; a level as a whole before its genres."""
     rows = []
     for standing in standings:
         if standing.unseen is not None:

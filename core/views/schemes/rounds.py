@@ -239,7 +239,7 @@ def compared_words(store: Store, project_id: str, found: Ballot) -> list[GroupCo
 
 
 def models(store: Store, project_id: str, found: Ballot, opened: Sequence[tuple[str, Embedding]]) -> pd.DataFrame:
-    """A row a model, the best first, against what a closed round says; None where a figure is undefined.
+    """A row per model, the best first, against what a closed round says; None where a figure is undefined.
 
     By ρ_w; where items have no scores, by the score of Avraham and Goldberg, as for a file of target groups.
     """

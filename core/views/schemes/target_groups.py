@@ -62,7 +62,7 @@ def headline(read: GroupFile, groups: Sequence[TargetGroup]) -> str:
 
 
 def table(groups: Sequence[TargetGroup]) -> pd.DataFrame:
-    """A row a group, words with commas between."""
+    """A row per group, words with commas between."""
     rows = [(g.target, ", ".join(g.positives), ", ".join(g.distractors), ", ".join(g.randoms)) for g in groups]
     return pd.DataFrame(rows, columns=list(EDIT_COLUMNS), dtype="str")
 
@@ -118,7 +118,7 @@ def agreement_said(found: GroupAgreement, n_targets: int) -> str:
 
 
 def people(found: GroupAgreement) -> pd.DataFrame:
-    """A row a person, the lowest agreement first."""
+    """A row per person, the lowest agreement first."""
     rows = [(p.voter, p.agreement, p.n, p.n_targets, p.voter in found.proposed) for p in found.people]
     table = pd.DataFrame(rows, columns=list(PEOPLE_HELP)).astype({"ρ with others": "float64"})
     return table.sort_values("ρ with others", kind="stable", ignore_index=True)
@@ -139,7 +139,7 @@ def _bdi(word: str) -> str:
 
 
 def scores(found: Mapping[str, GroupScores]) -> pd.DataFrame:
-    """A row a model, the best first; None where undefined."""
+    """A row per model, the best first; None where undefined."""
     rows = []
     for model, score in found.items():
         n = score.overall.n

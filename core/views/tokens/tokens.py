@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-from ...embeddings import Embedding
+from ...embeddings import REMEDIES, Embedding, Remedy
 from ...errors import InputError, RunoffError
 from ...store import Store
 from ...store.ballots.ballots import Ballot, every_ballot_of
@@ -24,6 +24,7 @@ from ...tokens.items import near_duplicates, shared_pairs
 from ...tokens.spellings import near_spellings
 from ...votes.text import needs_references
 
+N_EXAMPLES = 3  # of tokens that a remedy finds
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
 AT_ONCE = 4_000_000  # so many pairs of a token and a word are compared without being asked for
 
@@ -58,6 +59,25 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class Remedied:
+    """An embedding and what a remedy finds in it: tokens (of the areas, each counted where it stands) that are missing
+    without it, and the first of them with what they are found as."""
+
+    name: str
+    n_tokens: int
+    examples: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class RemedyFor:
+    """A way to find missing tokens: what it would find where it isn't in use, and what it finds where it is."""
+
+    remedy: Remedy
+    offered: tuple[Remedied, ...]
+    in_use: tuple[Remedied, ...]
+
+
+@dataclass(frozen=True)
 class TokensView:
     """Areas, items and coverage of a project; `locked` once ballot 1 or a pilot is drawn.
 
@@ -78,6 +98,7 @@ class TokensView:
     unknown: tuple[str, ...] = ()  # exclusions of pairs that aren't there
     without: tuple[tuple[str, str], ...] = ()  # (area, token) that a sample leaves without an item
     alike: tuple[tuple[str, ...], ...] = ()  # names of areas that differ in case or spaces only
+    remedies: tuple[RemedyFor, ...] = ()
 
     @property
     def locked(self) -> bool:
@@ -121,6 +142,33 @@ def _coverage(store: Store, imported: Imported, rows: list[tuple[str, str]], *, 
         at_once,
         problem,
     )
+
+
+def _remedies(store: Store, coverage: Sequence[Coverage], rows: list[tuple[str, str]]) -> tuple[RemedyFor, ...]:
+    """What each remedy would find in the embeddings, and what those in use find, by their vocabularies."""
+    tokens = list(dict.fromkeys(token for _, token in rows))
+    opened = [(of, open_library(store, of.imported)) for of in coverage if not of.problem]
+    found = []
+    for remedy in REMEDIES:
+        offered, in_use = [], []
+        for of, embedding in opened:
+            way, missing = embedding.look_up, list(of.missing["token"].drop_duplicates())
+            if way.has_remedy(remedy):
+                lost = embedding.with_look_up(way.without_remedy(remedy)).missing(tokens)
+                in_use.append(_remedied(of.name, embedding, [token for token in lost if token not in missing], rows))
+            elif missing and way.with_remedy(remedy) != way and (remedy == "lower" or of.imported.has_vectors):
+                mended = embedding.with_look_up(way.with_remedy(remedy))
+                still = set(mended.missing(missing))
+                gained = [token for token in missing if token not in still]
+                offered += [_remedied(of.name, mended, gained, rows)] if gained else []
+        found.append(RemedyFor(remedy, tuple(offered), tuple(in_use)))
+    return tuple(found)
+
+
+def _remedied(name: str, embedding: Embedding, tokens: list[str], rows: list[tuple[str, str]]) -> Remedied:
+    wanted, first = set(tokens), tokens[:N_EXAMPLES]
+    examples = zip(first, embedding.found_as(first), strict=True)
+    return Remedied(name, sum(token in wanted for _, token in rows), tuple(examples))
 
 
 def load_spellings(store: Store, project_id: str, embedding_id: str) -> Coverage:
@@ -176,6 +224,7 @@ def load(store: Store, project_id: str) -> TokensView:
         proposed,
         *_said_of(areas, rules, project.seed),
         tuple(alike(area.name for area in areas)),
+        _remedies(store, coverage, rows),
     )
 
 
