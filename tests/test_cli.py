@@ -17,7 +17,6 @@ from embedding_files import binary, numbers, text, write
 
 from core.__main__ import main
 from core.cli.app import STREAMLIT
-from core.cli.app import STREAMLIT
 from core.errors import StoreError
 from tests.browser.server import free_port
 
