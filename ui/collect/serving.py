@@ -33,8 +33,8 @@ def serving_box(
     is_open = state not in (None, "closed")
     if is_open and servers and code is not None:
         _link(views.link(_base(servers), code), key)
-        for running in servers:
-            st.caption(f":material/power: {_served(running)}")
+    for running in servers:
+        st.caption(f":material/power: {_served(running)}")
     host = _network_switch(store, servers, key)
     if is_open and servers:
         return
