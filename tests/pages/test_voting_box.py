@@ -151,7 +151,7 @@ def test_one_menu_pauses_and_stops_and_closing_comes_to_the_page_when_most_have_
         "Pause voting", "Stop serving the voting page", "Close voting", "Close ballot 1", "Discard this draw",
     ]  # fmt: skip
     press(app, "Stop serving the voting page")
-    assert "Voting is open, but nobody can reach the page." in texts(app)
+    assert "Nobody can reach the page until it is served." in texts(app)
     header, *tasks = write_batch(read_comparisons(store, project_id, 1)).splitlines(keepends=True)
     accept_upload(store, project_id, answer_batch(b"".join([header, *tasks[:12]])), "most.csv")  # 36 of 42
     app.run()

@@ -15,12 +15,14 @@ from ui.collect.ballot_steps import close_steps
 from ui.collect.voting_box import EVERY, MENU, voting_states
 from ui.shared import frame
 
+_CLOSING = "_may_close"  # in the session: whether most had voted, and all, when the page was drawn
 CARD = 147  # pixels: five of them beside each other in a window of 1280 with a scroll bar
 
 
 def live_state(store: Store, project: Project, view: CollectView, stage: DrawnStage) -> None:
     """The open ballot in three lines and a menu; while voting is open the lines are drawn anew every few seconds."""
     is_open = view.voting is not None and view.voting.state == "open"
+    st.session_state.pop(_CLOSING, None)
     st.fragment(_lines, run_every=EVERY if is_open else None)(store, view, stage)
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.voting is not None:
@@ -36,18 +38,14 @@ def _lines(store: Store, view: CollectView, stage: DrawnStage) -> None:
     if view.voting is not None and view.voting.state == "open":
         found = voting_views.load_live(store, stage.ballot.id)
         said, share, now = view.open_said(stage, found.votes, found.wanted), found.share, found.said
-        if _closing(share) != _closing(stage.progress.share):
+        closing = (share >= MOST, share >= 1)
+        if st.session_state.setdefault(_CLOSING, closing) != closing:
             st.rerun()  # what may be done now is outside
     frame.first_line(said, *badges(view))
     st.progress(share, text=f"{percent(share)} of the votes are there")
     for line in (now, collect.voters_said(stage.progress), collect.uncounted_said(stage.progress)):
         if line:
             st.caption(line)
-
-
-def _closing(share: float) -> tuple[bool, bool]:
-    """Whether most have voted, and all."""
-    return share >= MOST, share >= 1
 
 
 def badges(view: CollectView) -> tuple[frame.Badge, ...]:

@@ -40,12 +40,12 @@ def serving_box(
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Serve the voting page" if is_open else "Open the voting page"
-        pressed = st.button(label, type="primary", icon=":material/how_to_vote:", key=f"open-{key}")
-        st.caption("Voting is open, but nobody can reach the page." if is_open else note)
+        pressed = st.button(label, type="primary", icon=":material/how_to_vote:")
+        st.caption("Nobody can reach the page until it is served." if is_open else note)
     if pressed and (servers or _done(partial(process.start_server, store, host=host))):
-        if not is_open:
-            open_voting()
-        st.rerun()
+        if is_open:
+            st.rerun()
+        open_voting()
 
 
 def base_field(servers: list[Running]) -> str:
@@ -136,13 +136,13 @@ def _done(action: Callable[[], Any]) -> bool:
     return True
 
 
-def stop_serving_button(store: Store, *, key: str) -> None:
+def stop_serving_button(store: Store) -> None:
     """The button that ends all servers of the workspace, where there are any."""
     servers = process.running_servers(store)
     if not servers:
         return
     label = "Stop serving the voting page" if len(servers) == 1 else "Stop all servers of the voting page"
     about = "The link leads nowhere then, and voting stays open. Served again, voters find their place."
-    pressed = st.button(label, icon=":material/power_off:", key=f"serve-stop-{key}", help=about)
+    pressed = st.button(label, icon=":material/power_off:", help=about)
     if pressed and _done(partial(process.stop_servers, store)):
         st.rerun()

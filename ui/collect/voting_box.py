@@ -94,26 +94,23 @@ def round_voting_panel(project: Project, found: Ballot) -> None:
 
 def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting | None, stays: str) -> None:
     """Pause, resume, stop serving and close, one below the other; `stays` is what closing leaves open."""
+    change = partial(set_voting_state, area_id=ballot.area_id, code=ballot.code)
     if voting is not None:
-        change = partial(set_voting_state, area_id=ballot.area_id, code=ballot.code)
         offers = (
             ("Pause voting", "open", "paused", "Voting is paused; everybody keeps their place.", ":material/pause:"),
             ("Resume voting", "paused", "open", "Voting goes on.", ":material/play_arrow:"),
         )
         for label, of, state, done, icon in offers:
             if voting.state == of:
-                frame.command_button(
-                    label, _to(change, state), project.id, done=done, icon=icon, key=f"{state}-{ballot.id}"
-                )
-    stop_serving_button(store, key=str(ballot.id))
+                frame.command_button(label, _to(change, state), project.id, done=done, icon=icon)
+    stop_serving_button(store)
     if voting is not None and voting.state != "closed":
         frame.command_button(
             "Close voting",
-            _to(partial(set_voting_state, area_id=ballot.area_id, code=ballot.code), "closed"),
+            _to(change, "closed"),
             project.id,
             done="Voting is closed.",
             icon=":material/do_not_disturb_on:",
-            key=f"closed-{ballot.id}",
             help=f"Voters get no more. {stays}",
         )
 

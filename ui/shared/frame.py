@@ -42,6 +42,7 @@ def navigation() -> Any:
     }
     st.session_state["_pages"] = pages
     chosen = st.navigation(list(pages.values()), expanded=True)
+    st.session_state["_page"] = chosen.url_path or "project"
     if chosen.url_path not in ("", "project"):
         st.session_state.pop("_begins", None)  # whoever goes elsewhere begins no project
     return chosen
@@ -204,11 +205,13 @@ def choose_project() -> None:
     _show_campaign(projects[chosen])
 
 
-def _go_on(chosen: Project) -> NoReturn:
+def _go_on(chosen: Project) -> None:
     """Show a project that was just chosen where it is to be gone on with."""
     from . import cache
 
     there = cache.load_overview(store(), chosen)
+    if there.next_page == st.session_state["_page"]:
+        return
     query = {"project": chosen.id} | ({"area": str(there.next_area)} if there.next_area is not None else {})
     st.switch_page(st.session_state["_pages"][there.next_page], query_params=query)
 
