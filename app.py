@@ -19,7 +19,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from ui.headers import OwnersHeaders
-from ui.start import announce, on_script_error, prepare, silence_server
+from ui.start import announce, end, on_script_error, prepare, silence_server
 
 silence_server()
 
@@ -32,6 +32,7 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     gc.freeze()
     announce(browser="--browser" in sys.argv)
     yield {}
+    end()
 
 
 async def project_page(request: Request) -> RedirectResponse:

@@ -9,10 +9,10 @@ from core.store.projects.plans import PlanSettings
 from core.views.collect import tasks
 from core.views.collect.collect import CollectView, DrawnStage
 from ui.collect import uploads
-from ui.collect.ballot_progress import progress, timeline
-from ui.collect.ballot_steps import between_ballots, close_box
+from ui.collect.ballot_steps import between_ballots, close_steps
 from ui.collect.collecting_box import collecting_box
-from ui.collect.dealing import dealing_line, voters_box
+from ui.collect.dealing import over_quota, voters_box
+from ui.collect.live_state import badges, live_state, timeline
 from ui.collect.settlement_box import settlement_box
 from ui.collect.task_preview import preview_box
 from ui.collect.trial import trial_box
@@ -31,21 +31,20 @@ view: CollectView = cache.load_collect(store, project, area_id)
 
 
 def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
-    """The open ballot, drawn by these settings: its progress, its files, its votes, its end."""
-    st.subheader(stage.title)
-    if stage.ballot.n_tied:
-        told = "{n} items were tied at the cut; {kept} of them stayed, by a seeded draw."
-        st.caption(told.format(n=stage.ballot.n_tied, kept=stage.ballot.n_tied_kept))
-    progress(stage)
-    checks_box.collected(store, stage.ballot)
+    """The open ballot, drawn by these settings: how it goes, its voters, its files, its votes, its end."""
+    live_state(store, project, view, stage)
     if view.dealing is not None:
-        dealing_line(view.dealing)
+        over_quota(view.dealing)
         voters_box(store, project, stage.ballot, view.dealing)
+    if view.may_close:
+        st.markdown(f"##### Close {stage.called}")
+        close_steps(project, view, stage)
     st.markdown("##### 1. Give it to voters")
     pages = tasks.load(store, stage.ballot, settings, project.notion)
     collecting_box(store, project, view, stage, settings, pages)
     preview_box(store, project, stage.ballot, pages)
     trial_box(store, project, stage.ballot, pages)
+    checks_box.collected(store, stage.ballot)
     st.markdown("##### 2. Upload results")
     uploads.upload_box(store, project, stage.ballot, more=fetched_files(project))
     if project.may_simulate and not stage.progress.is_complete:
@@ -56,21 +55,23 @@ def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
             icon=":material/science:",
             help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
         )
-    st.markdown("##### 3. Close it")
     vote_checks.show(project, area_id, sum(drawn.progress.votes for drawn in view.drawn))
-    close_box(project, area_id, view, stage)
+    st.markdown("##### The ballots of the plan")
+    st.caption(f"{stage.title}.")
+    if stage.ballot.n_tied:
+        told = "{n} items were tied at the cut; {kept} of them stayed, by a seeded draw."
+        st.caption(told.format(n=stage.ballot.n_tied, kept=stage.ballot.n_tied_kept))
+    timeline(view.stages)
 
 
 if view.plan is None or view.settings is None:
     frame.nothing_yet("Ballots are drawn by a plan, and there is none yet.", "plan", "make the plan")
 stage = view.open_stage
-st.markdown(view.headline)
-if any(drawn.progress.simulated for drawn in view.drawn):
-    st.warning("Some of these votes were given by simulated voters.", icon=":material/science:")
-timeline(view.stages)
 if stage is not None:
     open_ballot(stage, view.settings)
 else:
+    frame.first_line(view.headline, *badges(view))
+    timeline(view.stages)
     between_ballots(project, area_id, view, standings)
 pilot_box(store, project, area_id, view)
 with st.expander(f"Uploads ({len(view.uploads)})"):

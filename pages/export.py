@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import many
 from core.views.export import ExportView
 from ui.export import dataset_files
 from ui.export.datasheet_box import datasheet_box
 from ui.export.releases_box import releases_box
 from ui.shared import cache, frame
+
+PROVISIONAL = frame.Badge(
+    ":material/hourglass_top:", "provisional", "Not all ballots are closed. File names and description say so."
+)
 
 project = frame.project()
 view: ExportView = cache.load_export(frame.store(), project)
@@ -20,22 +23,8 @@ if dataset.empty:
     frame.nothing_yet("There is no dataset yet: it needs votes.", "collect", "collect votes")
 
 about = dataset.attrs
-n_ballots = max(about["ballots_closed"], 1)
-counts = {
-    "items": many(len(dataset), "item"),
-    "votes": many(about["votes"], "vote"),
-    "voters": view.voters.said,
-    "ballots": many(n_ballots, "ballot"),
-}
-st.markdown("**{items} with scores, from {votes} of {voters} in {ballots}.**".format(**counts))
-if about["provisional"]:
-    st.info(
-        "Provisional: not all ballots are closed. File names and description say so.", icon=":material/hourglass_top:"
-    )
-if about["simulated_votes"]:
-    st.warning(
-        "The dataset holds votes of simulated voters. File names and description say so.", icon=":material/science:"
-    )
+always = [PROVISIONAL] if about["provisional"] else []
+frame.first_line(f"**{frame.plain(view.said)}**", *always, *([frame.SIMULATED] if about["simulated_votes"] else []))
 
 dataset_files.whole(project)
 dataset_files.formats(view)

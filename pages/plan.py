@@ -7,10 +7,9 @@ from functools import partial
 import streamlit as st
 
 from core.base.file_names import slug
-from core.base.plurals import many
 from core.errors import PlanError
 from core.store.projects.plans import PlanSettings, proposed_plan, read_plan, save_plan
-from core.views.plan.plan import given_away
+from core.views.plan.plan import given_away, plan_said
 from ui.plan import plan_figures
 from ui.plan.budget_box import budget_box
 from ui.plan.checks_box import checks_cost
@@ -21,6 +20,8 @@ from ui.plan.registration_box import registration_box
 from ui.schemes.which_box import plan_link
 from ui.shared import cache, drafts, frame
 
+FIXED = frame.Badge(":material/lock:", "fixed", "Ballot 1 is drawn, so the plan stays as it is.")
+
 project = frame.project()
 st.title("Plan")
 standings = cache.load_standings(frame.store(), project)
@@ -30,8 +31,7 @@ if sum(standing.n_items for standing in standings) < 2:
         key="tokens",
         label="add token lists",
     )
-headline = st.empty()
-fixed = st.container()
+headline = st.container()
 ranking_choice(project, standings)
 area_id = frame.area(project, standings)
 standing = next(standing for standing in standings if standing.ranking.area_id == area_id)
@@ -86,13 +86,7 @@ try:
 except PlanError as error:
     frame.show_error(error)
     frame.stop()
-headline.markdown(
-    f"**{plan.n_comparisons:,} votes in {many(plan.n_ballots, 'ballot')} take {plan.n_items:,} items down to the "
-    f"top {plan.sizes[-1]:,}.**"
-)
-if locked:
-    fixed.info("The plan is fixed: ballot 1 is drawn.", icon=":material/lock:")
-else:
+if not locked:
     plan_figures.trial_seconds(project.id, settings, key=key)
     pilot_seconds(frame.store(), project, area_id, settings, key=key)
     budget_box(project.id, settings, standing.n_items, key=key)
@@ -105,13 +99,11 @@ plan_figures.ballots(plan, settings, name=f"{slug(project.name)}-plan")
 for pair in given_away(frame.store(), project.id, settings.wording.examples):
     shown = frame.plain(" – ".join(pair))
     st.warning(f"An example shows {shown}, which voters are asked about too. Take another pair.")
-for problem in plan.problems():
-    if problem.is_slight:
-        st.caption(frame.plain(problem.message))
-    else:
-        st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
-if all(problem.is_slight for problem in plan.problems()):
-    st.success("The plan keeps to the paper's advice (§2.7).", icon=":material/check_circle:")
+advice = st.container()
 plan_link(project, area_id, settings)
-planner_box(project, area_id, settings, plan, key=key, locked=locked)
+found = planner_box(project, area_id, settings, plan, key=key, locked=locked, unasked=settings == stored)
+with headline:
+    frame.first_line(plan_said(plan, cost, found), *([FIXED] if locked else []))
+with advice:
+    plan_figures.advice(plan, found)
 registration_box(project, planned=saved is not None, locked=any(each.ballots for each in standings))

@@ -36,12 +36,9 @@ if begins:
             st.session_state["_begins"] = False
             st.rerun()
 is_introduced = demo_box.show(project)
-st.markdown(f"**{frame.plain(view.headline)}**")
-if view.simulated and not is_introduced:
-    st.warning(
-        "This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people.",
-        icon=":material/science:",
-    )
+frame.first_line(
+    f"**{frame.plain(view.headline)}**", *([frame.SIMULATED] if view.simulated and not is_introduced else [])
+)
 frame.next_step(view.next_page, frame.plain(view.next_label[:1].lower() + view.next_label[1:]), area_id=view.next_area)
 
 st.subheader("Steps")

@@ -17,15 +17,15 @@ view: TokensView = cache.load_tokens(store, project)
 
 def headline() -> None:
     """The areas in numbers."""
-    st.markdown(
-        f"**{many(len(view.areas), 'area')} with {many(view.n_tokens, 'token')}: {many(view.n_items, 'item')}.** "
-        "An item is a pair of tokens of one area."
+    said = (
+        f"**{many(view.n_items, 'item')} from {many(view.n_tokens, 'token')} in {many(len(view.areas), 'area')}; "
+        f"{frame.plain(view.missing_said)}.** An item is a pair of tokens of one area."
     )
-    if view.locked:
-        st.info(
-            f"The token lists are fixed: {view.fixed_by} is drawn. Spellings can be corrected.", icon=":material/lock:"
-        )
-    else:
+    fixed = f"{view.fixed_by[:1].upper()}{view.fixed_by[1:]} is drawn, so the lists stay. Spellings can be corrected."
+    frame.first_line(
+        said, *([frame.Badge(":material/lock:", f"fixed by {view.fixed_by}", fixed)] if view.locked else [])
+    )
+    if not view.locked:
         frame.next_step("plan", "make the plan")
     proposed = [area for area, _ in view.proposed]
     rows = [

@@ -23,7 +23,11 @@ view = cache.load_voters(store, project, area_id, found)
 if view.quality.table.empty:
     frame.nothing_yet("Nobody has voted yet.", "collect", "collect votes")
 
-st.markdown(f"**{frame.plain(view.headline)}**")
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.markdown(f"**{frame.plain(view.looks_said)}**", width="content")
+    if view.odd_reasons:
+        voters_box.review_button(project, view)
+st.markdown(frame.plain(view.headline))
 odd = st.container()  # it calls voters as the switch below says
 st.markdown(frame.plain(view.alpha_said))
 st.caption("No figure is a proof: voters may see things differently, and that is what votes are asked for.")
@@ -32,8 +36,8 @@ hashed = view.may_hash and st.toggle(
 )
 if said := view.odd_said(hashed):
     odd.warning(frame.plain(said), icon=":material/visibility:")
-voters_box.table(project, view, hashed, slug(project.name))
 voters_box.one(project, view, hashed)
+voters_box.table(project, view, hashed, slug(project.name))
 exclusions_box.decide(project, area_id, view, hashed)
 exclusions_box.left_out(project, view, hashed)
 frame.link("scores", "See the scores", icon=":material/leaderboard:")

@@ -16,6 +16,7 @@ import pytest
 from embedding_files import binary, numbers, text, write
 
 from core.__main__ import main
+from core.cli.app import STREAMLIT
 from core.errors import StoreError
 from tests.browser.server import free_port
 
@@ -221,7 +222,7 @@ class TestApp:
     def test_no_command_opens_the_app(self, run, started, monkeypatch) -> None:
         monkeypatch.setattr("core.cli.app.refused", lambda host, port: None)
         assert run().code == 0
-        command = [sys.executable, "-P", "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", "8501"]
+        command = [sys.executable, "-P", "-c", STREAMLIT, "run", str(ROOT / "app.py"), "--server.port", "8501"]
         assert started == [[*command, "--", "--browser"]]
         assert os.environ["RUNOFF_WORKSPACE"] == "elsewhere"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import os
 import re
 import signal
 import socket
@@ -15,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from json import dumps, loads
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -25,13 +27,16 @@ from uvicorn.server import ServerState
 from voting_server import ROOT, VotingServer, make_voting, serving
 
 from bench.voters import Connection, HttpVoter, all_vote, hidden
-from core.base.processes import refused
+from core.base import processes
+from core.base.processes import network_address, refused
 from core.errors import StoreError
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.projects.plans import Wording
 from core.store.voting.voting import invite, open_voting, read_invitations
 from core.voting import process
+from tests.browser.server import environment_of
+from voting import __main__ as serve
 from voting import app as voting_app
 from voting import pages
 from voting.app import make_app
@@ -700,6 +705,48 @@ class TestProcess:
         process.stop_servers(store)
 
     @pytest.mark.release
+    def test_it_ends_with_the_process_that_started_it_however_that_ends(self, store):
+        port = VotingServer(store.folder).port
+        code = (
+            "import os, signal; from core.store import open_store; from core.voting.process import start_server; "
+            f"print(start_server(open_store(), port={port}).ends_with_app, flush=True); os.kill(os.getpid(), 9)"
+        )
+        told = {**os.environ, **environment_of(store.folder)}
+        ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=told, capture_output=True, text=True)
+        assert (ended.stdout.strip(), ended.returncode) == ("True", -signal.SIGKILL)
+        while list(store.folder.glob("voting.json*")):
+            time.sleep(0.05)  # what ends writes off its file
+        assert refused("127.0.0.1", port) is None
+
+    def test_the_end_of_the_input_is_the_end_of_the_server(self, monkeypatch):
+        reads = iter([b"", b""])
+        monkeypatch.setattr(serve.os, "read", lambda *_: next(reads))
+        server = SimpleNamespace(should_exit=False)
+        serve._end_with_input(server)
+        assert server.should_exit
+
+    @pytest.mark.release
+    def test_ctrl_c_ends_it_in_order_and_without_a_word(self, store):
+        server = VotingServer(store.folder)
+        server.start()
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(60) == 0
+        assert "Abort" not in server.log.read_text()
+
+    @pytest.mark.release
+    def test_it_moves_to_another_address_by_the_same_port(self, store):
+        port = VotingServer(store.folder).port
+        running = process.start_server(store, port=port)
+        try:
+            moved = process.move_server(store, running, "127.0.0.2")
+            assert (moved.host, moved.port) == ("127.0.0.2", port)
+            assert process.running_servers(store) == [moved]
+            assert process.stop_started() == 1
+            assert process.running_servers(store) == []
+        finally:
+            process.stop_servers(store)
+
+    @pytest.mark.release
     def test_where_the_usual_port_is_taken_the_next_is_used(self, store, monkeypatch):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
@@ -784,6 +831,28 @@ class TestProcess:
         for text in ("", "[]", "{}", '{"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}'):
             file.write_text(text)
             assert process.running_server(store) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"), [("192.168.1.5", "192.168.1.5"), ("127.0.0.1", None), ("0.0.0.0", None), (None, None)]
+)
+def test_the_address_in_the_network_is_that_of_the_way_out(monkeypatch, found, shown):
+    class Probe:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return None
+
+        def connect(self, address):
+            if found is None:
+                raise OSError("Network is unreachable")
+
+        def getsockname(self):
+            return found, 1
+
+    monkeypatch.setattr(processes.socket, "socket", lambda *_: Probe())
+    assert network_address() == shown
 
 
 def test_no_script_or_style_stands_in_a_page():

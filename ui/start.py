@@ -19,6 +19,7 @@ from core.errors import RunoffError
 from core.jobs import sweep
 from core.store import Store, open_store
 from core.store.projects.demo import ensure_demo
+from core.voting import process
 from ui.shared.frame import show_error
 
 log = logging.getLogger("runoff")
@@ -85,6 +86,12 @@ def announce(*, browser: bool) -> None:
     click.echo(f"Runoff is open at {url}. Ctrl-C ends it.")
     if browser:
         threading.Thread(target=_open_browser, args=(url,), daemon=True).start()
+
+
+def end() -> None:
+    """What ends with the app: the voting page, where the app started it."""
+    if process.stop_started():
+        click.echo("The voting page ended with Runoff. Voters find their place again once it is served.")
 
 
 def _open_browser(url: str) -> None:

@@ -6,6 +6,8 @@ import logging
 import os
 import socket
 import sys
+import threading
+from contextlib import suppress
 
 import click
 import uvicorn
@@ -21,7 +23,8 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen. 0.0.0.0 is every network.")
 @click.option("--port", default=voting.PORT, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--behind-proxy", is_flag=True, help="Believe a proxy on this machine about who asks, and about https.")
-def main(host: str, port: int, behind_proxy: bool) -> None:
+@click.option("--until-input-ends", is_flag=True, hidden=True, help="End with whoever started it and holds its input.")
+def main(host: str, port: int, behind_proxy: bool, until_input_ends: bool) -> None:
     """Serve the voting page of the workspace (RUNOFF_WORKSPACE) until it is stopped."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
     try:
@@ -57,7 +60,19 @@ def main(host: str, port: int, behind_proxy: bool) -> None:
         http=patient(),
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    if until_input_ends:
+        threading.Thread(target=_end_with_input, args=(server,), daemon=True).start()
+    with suppress(KeyboardInterrupt):  # which is how Ctrl-C comes out, once all is in order
+        server.run(sockets=[listener])
+
+
+def _end_with_input(server: uvicorn.Server) -> None:
+    """Ask the server to end once nobody holds the other end of its input: that is so however a process went."""
+    with suppress(OSError):
+        while os.read(0, 1024):
+            pass
+    server.should_exit = True
 
 
 if __name__ == "__main__":

@@ -39,3 +39,14 @@ def refused(host: str, port: int) -> str | None:
 def free_port(host: str, start: int) -> int | None:
     """The first port from `start` on that can be listened on; None where none of `TRIED` can."""
     return next((port for port in range(start, min(start + TRIED, 65536)) if refused(host, port) is None), None)
+
+
+def network_address() -> str | None:
+    """The address at which others in this machine's network reach it; None where it is in no network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address of nobody (RFC 5737): a route is chosen, and nothing is sent
+        except OSError:
+            return None
+        address = str(probe.getsockname()[0])
+    return None if address.startswith(("127.", "0.")) else address

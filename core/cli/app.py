@@ -16,13 +16,18 @@ from ..installed import HOME, VOTING
 
 PORT = 8501
 HOST = "127.0.0.1"
+# Streamlit's command line, which says “Aborted!” of an orderly end by Ctrl-C unless that comes as an exit.
+STREAMLIT = """import signal, sys
+signal.signal(signal.SIGINT, lambda *_: sys.exit())
+from streamlit.web.cli import main
+main(prog_name="streamlit")"""
 
 
 def open_app(port: int = PORT, *, browser: bool = True) -> NoReturn:
     """Become the app's server, which tells its address and opens a browser. `RunoffError` where it can't listen."""
     _free(port)
     # Streamlit reads the settings that lie beside app.py. -P: a file of the folder where this was typed is no module.
-    command = [sys.executable, "-P", "-m", "streamlit", "run", str(HOME / "app.py"), "--server.port", str(port)]
+    command = [sys.executable, "-P", "-c", STREAMLIT, "run", str(HOME / "app.py"), "--server.port", str(port)]
     command += ["--", "--browser"] if browser else []
     sys.stdout.flush()
     if os.name == "posix":

@@ -33,7 +33,7 @@ from .figures.base import Figure, Found, measure_now
 from .figures.evaluation import OF_EVALUATION, FirstVisit
 from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
 from .figures.needed import WhatItTakes
-from .figures.simulations import BestPlan, OtherBudgets, SchemesAtEqualCost
+from .figures.simulations import BestPlan, OtherBudgets, PlanOutlook, SchemesAtEqualCost
 from .figures.trust import TrustLines
 from .figures.voter_preview import WithoutVoters
 from .figures.votes import ChecksOfVotes, VoterFigures
@@ -46,7 +46,7 @@ _OF_VOTES: tuple[type[Figure[Any]], ...] = (
     *(ReadFile, DatasetFile, ProjectFile, Assignments),
 )
 _EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit, WhatItTakes)
-_SIMULATED: tuple[type[Figure[Any]], ...] = (OtherBudgets, BestPlan, SchemesAtEqualCost)
+_SIMULATED: tuple[type[Figure[Any]], ...] = (PlanOutlook, OtherBudgets, BestPlan, SchemesAtEqualCost)
 FIGURES: dict[str, type[Figure[Any]]] = {figure.name: figure for figure in (*_OF_VOTES, *_EVALUATION, *_SIMULATED)}
 COMMANDS: dict[str, type[Command[Any]]] = {
     command.name: command

@@ -201,16 +201,27 @@ def quota(plan: Plan, n_voters: int, task_size: int, *, votes_per_comparison: in
     >>> first.n_assignments, first.tasks_per_voter, first.comparisons_per_voter, round(first.share, 4), first.n_needed
     (495, 5, 100, 0.0101, 99)
     """
+    of = {"n_voters": n_voters, "task_size": task_size, "votes_per_comparison": votes_per_comparison}
+    return tuple(ballot_quota(k, comparisons, **of) for k, comparisons in enumerate(plan.comparisons, start=1))
+
+
+def ballot_quota(
+    ballot: int, comparisons: int, n_voters: int, task_size: int, *, votes_per_comparison: int = 1, tasks: int = 0
+) -> Quota:
+    """A voter's quota in one ballot of so many comparisons; `tasks` per voter in place of the fewest, where given.
+
+    Otherwise as `quota`.
+
+    >>> ballot_quota(1, 396, n_voters=12, task_size=10).tasks_per_voter
+    4
+    """
     voters = whole(n_voters, "The number of voters", 1)
     size = whole(task_size, "The number of comparisons in a task", 1)
     votes = whole(votes_per_comparison, "The number of votes per comparison", 1)
     if voters < votes:
         raise PlanError(f"A comparison wants {votes} different voters, and there are {voters}; expect more voters.")
-    quotas = []
-    for ballot, comparisons in enumerate(plan.comparisons, start=1):
-        n_tasks = -(-comparisons // size)
-        tasks = -(-n_tasks * votes // voters)
-        most = min(tasks * size, comparisons)
-        needed = max(votes, -(-n_tasks * votes // tasks))
-        quotas.append(Quota(ballot, n_tasks * votes, tasks, most, most / (comparisons * votes), needed))
-    return tuple(quotas)
+    n_tasks = -(-comparisons // size)
+    tasks = tasks or -(-n_tasks * votes // voters)
+    most = min(tasks * size, comparisons)
+    needed = max(votes, -(-n_tasks * votes // tasks))
+    return Quota(ballot, n_tasks * votes, tasks, most, most / (comparisons * votes), needed)

@@ -9,6 +9,7 @@ from functools import partial
 import pandas as pd
 
 from ..base.file_names import file_stem
+from ..base.plurals import many, plural
 from ..base.voter_count import VoterCount
 from ..commands.facts import spellings_of
 from ..dataset.datasheet.fields import SheetFields
@@ -115,6 +116,17 @@ class ExportView:
     def voters(self) -> VoterCount:
         """Whose votes are in the dataset."""
         return voters_in(self.dataset.attrs)
+
+    @property
+    def said(self) -> str:
+        """What is there, and what the owner has still to say, in one sentence."""
+        about = self.dataset.attrs
+        state = "Not final yet" if about["provisional"] else "Ready"
+        counts = f"{many(len(self.dataset), 'item')} with scores, from {many(about['votes'], 'vote')}"
+        ballots = many(max(about["ballots_closed"], 1), "ballot")
+        n_empty = len(self.fields.missing)
+        empty = plural(n_empty, "; {n} datasheet field is empty", "; {n} datasheet fields are empty") if n_empty else ""
+        return f"{state}: {counts} of {self.voters.said} in {ballots}{empty}."
 
     @property
     def releases_by_id(self) -> dict[int, str]:

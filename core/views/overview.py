@@ -87,20 +87,24 @@ class Standing:
 
     @property
     def said(self) -> str:
-        """Its state in a few words."""
+        """Its state in a few words, with how far its open ballot is."""
+        if self.progress is not None and (self.pilot_is_open or self.is_open):
+            return f"{self.at}, {percent(self.progress.share)} voted"
+        return self.at
+
+    @property
+    def at(self) -> str:
+        """Which of its ballots it is at."""
         if self.n_planned is None:
             return "no plan yet"
-        if self.pilot_is_open and self.progress is not None:
-            return f"pilot open, {percent(self.progress.share)} voted"
+        if self.pilot_is_open:
+            return "pilot open"
         if not self.ballots:
             return plural(self.n_planned, "{n} ballot planned", "{n} ballots planned")
         number, of = self.ballots[-1].number, self.n_planned
-        if self.is_open and self.progress is not None:
-            share = self.progress.share
-            return f"ballot {number} of {of} open, {percent(share)} voted"
         if self.is_final:
             return "all ballots closed"
-        return f"ballot {number} of {of} closed"
+        return f"ballot {number} of {of} {'open' if self.is_open else 'closed'}"
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class Overview:
         if not planned or None in planned:
             return None
         total, done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
-        said = self.standings[0].said if len(self.standings) == 1 else areas_finished(self.standings)
+        said = self.standings[0].at if len(self.standings) == 1 else areas_finished(self.standings)
         share = 1.0 if all(standing.is_final for standing in self.standings) else min(done / max(total, 1), 1.0)
         of = f" of about {total:,}" if share < 1 else ""
         voted = f"{done:,}{of} comparisons voted on."
@@ -263,7 +267,8 @@ def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tup
     if last.number < n_planned:
         sentence = f"Ballot {last.number} of {n_planned} is closed."
         return sentence, "collect", f"Draw ballot {last.number + 1}"
-    final = "All ballots are closed: the plan is carried out."
+    votes = f", with {many(standing.n_answered, 'comparison')} voted on" if standing.ballots else ""
+    final = f"All ballots are closed: the plan is carried out{votes}."
     if not n_embeddings:
         return final, "embeddings", "Add an embedding to compare"
     return final, "evaluate", "See how the embeddings do"

@@ -12,12 +12,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..base.durable import private
-from ..base.processes import free_port, is_alive
+from ..base.processes import free_port, is_alive, refused
 from ..errors import StoreError
 from ..installed import VOTING
 from ..store import Store
@@ -25,6 +26,7 @@ from ..store.dialects import DATABASE, VOTERS_DATABASE
 
 PORT = int(os.environ.get("RUNOFF_VOTING_PORT", "8600"))
 STALE_SECONDS = 30.0
+STOPS_WITHIN = 10.0  # seconds; a server gives its voters five to get their answers
 STARTS_WITHIN = 60.0  # seconds; where its process ends before that, the owner is told at once
 _children: dict[int, subprocess.Popen[bytes]] = {}  # by their ids
 
@@ -42,6 +44,11 @@ class Running:
     def is_local(self) -> bool:
         """Whether only this machine reaches it."""
         return self.host in ("127.0.0.1", "localhost", "::1")
+
+    @property
+    def ends_with_app(self) -> bool:
+        """Whether this process started it: then it ends with this process."""
+        return self.pid in _children
 
     @property
     def url(self) -> str:
@@ -117,7 +124,8 @@ def running_server(store: Store) -> Running | None:
 def start_server(store: Store, *, host: str = "127.0.0.1", port: int | None = None) -> Running:
     """Start the server and wait until it is there; `StoreError` with the end of its output where it doesn't come up.
 
-    Without a port it is the usual one, or the next that nobody listens on: the link that is shown follows.
+    Without a port it is the usual one, or the next that nobody listens on: the link that is shown follows. It ends
+    when this process does, however that ends.
     """
     found = running_server(store)
     if found is not None:
@@ -125,13 +133,13 @@ def start_server(store: Store, *, host: str = "127.0.0.1", port: int | None = No
     log = store.folder / "voting.log"
     if port is None:
         port = free_port(host, PORT) or PORT
-    command = [sys.executable, "-m", VOTING, "--host", host, "--port", str(port)]
+    command = [sys.executable, "-m", VOTING, "--host", host, "--port", str(port), "--until-input-ends"]
     with open(log, "wb", opener=private) as handle:
         process = subprocess.Popen(
             command,
             cwd=Path(__file__).resolve().parents[2],
             env=_environment(store),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # nothing is ever written: its end says that this process is gone
             stdout=handle,
             stderr=handle,
             start_new_session=True,
@@ -152,6 +160,15 @@ def start_server(store: Store, *, host: str = "127.0.0.1", port: int | None = No
     raise StoreError(f"The voting page did not start: {' '.join(said) or silent} (voting.log has more).")
 
 
+def move_server(store: Store, running: Running, host: str) -> Running:
+    """Serve at another address of this machine in place of `running`, by the same port where that is free there.
+
+    Voters find their place again at the new address. Errors as of `start_server` and `stop_servers`.
+    """
+    stop_servers(store, [running])
+    return start_server(store, host=host, port=running.port if refused(host, running.port) is None else None)
+
+
 def _environment(store: Store) -> dict[str, str]:
     """What the server is told; where voters have a role of their own, it never learns of the owner's."""
     told = {**os.environ, **store.environment}
@@ -160,12 +177,28 @@ def _environment(store: Store) -> dict[str, str]:
     return told
 
 
-def stop_servers(store: Store) -> None:
-    """End all servers of the workspace; votes that were confirmed are in the store. Nothing happens where none runs.
+def stop_started() -> int:
+    """End the servers that this process started, as it ends itself; how many there were."""
+    found = [child for child in _children.values() if child.poll() is None]
+    for child in found:
+        child.terminate()
+    for child in found:
+        try:
+            child.wait(STOPS_WITHIN)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+    _children.clear()
+    return len(found)
 
-    Raises `StoreError` for those that somebody else started, once the others are ended.
+
+def stop_servers(store: Store, only: Sequence[Running] | None = None) -> None:
+    """End all servers of the workspace, or `only` some; votes that were confirmed are in the store.
+
+    Nothing happens where none runs. Raises `StoreError` for those that somebody else started, once the others are
+    ended.
     """
-    found, others = running_servers(store), []
+    found, others = running_servers(store) if only is None else list(only), []
     for running in found:
         try:
             os.kill(running.pid, signal.SIGTERM)
@@ -174,7 +207,7 @@ def stop_servers(store: Store) -> None:
         except PermissionError:
             others.append(running)
     ended = [running for running in found if running not in others]
-    for _ in range(100):
+    for _ in range(int(STOPS_WITHIN / 0.1)):
         if not any(_lives(running.pid) for running in ended):
             break
         time.sleep(0.1)

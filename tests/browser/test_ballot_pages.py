@@ -31,12 +31,14 @@ def test_a_ballot_is_planned_drawn_looked_at_tried_and_topped_up(server: Server,
     visitor.go("Collect")
     visitor.press("Draw ballot 1")
     visitor.says("Ballot 1 of 2 is open: 0 of 42 comparisons have a vote.")
+    visitor.check("Turkle")
     batch = visitor.download("Batch (CSV)")
     look_at_tasks(visitor, tasks_of(batch))
     try_it(visitor)
     visitor.page.reload()
     visitor.ready()
     visitor.says("Ballot 1 of 2 is open: 0 of 42 comparisons have a vote.")  # a trial counts for nothing
+    visitor.check("Turkle")
     top_up(visitor, server, project_id, batch)
     visitor.check_no_error()
 

@@ -120,6 +120,7 @@ def test_the_batch_is_reached_and_downloaded_by_the_keyboard(server: Server, vis
     with visitor.a_run():
         visitor.page.keyboard.press("Enter")
     expect(visitor.main.get_by_role("heading", level=1)).to_contain_text("Collect")
+    visitor.check("Turkle")
     tab_to(visitor, "Batch (CSV)", within="stMain")
     with visitor.page.expect_download() as caught:
         visitor.page.keyboard.press("Enter")

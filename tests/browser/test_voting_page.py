@@ -19,7 +19,7 @@ from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.projects.plans import Wording
 from core.store.voting.voting import open_voting
-from core.voting.process import stop_servers
+from core.voting.process import running_servers, stop_servers
 from tests.browser.server import Server, free_port
 
 pytestmark = pytest.mark.browser
@@ -438,36 +438,60 @@ def test_examples_come_first_with_their_answers(running, open_tab):
     assert link.votes() == []
 
 
-@pytest.mark.release
-def test_the_owner_opens_the_page_watches_and_stops_it(tmp_path, visit, open_tab, monkeypatch):
-    """On the owner's page: start the server, open voting, see a vote arrive; the voter's page is another address."""
+@pytest.fixture
+def owners(tmp_path, monkeypatch) -> Iterator[tuple[Server, Store, str]]:
+    """The owner's app on a project whose ballot is drawn: the app, its store, the project."""
     monkeypatch.setenv("RUNOFF_VOTING_PORT", str(free_port()))
     app = Server(tmp_path / "workspace")
     store = open_store(app.workspace)
     project_id = make_project(store)
     draw_next_ballot(store, project_id)
     app.start()
-    try:
-        owner = visit(app)
-        owner.open(f"collect?project={project_id}")
-        owner.check("Voting page")
-        owner.press("Start it on this machine")
-        owner.says("for this machine only")
-        owner.press("Save and open voting")
-        address = owner.main.locator("code").filter(has_text="/v/").first.inner_text().strip()
-        voter = open_tab(address)
-        begin(voter, "Anna", of=PLAN.task_size)
-        press(voter, "ArrowLeft")
-        at(voter, 2, of=PLAN.task_size)
-        expect(owner.main.get_by_text(re.compile("^1 of 42 votes"))).to_be_visible()
-        owner.check_no_error()
-        answer = voter.request.get(address.rsplit("/v/", 1)[0] + f"/collect?project={project_id}")
-        assert answer.status == 404
-        owner.press("Pause voting")
-        voter.reload()
-        expect(voter.get_by_role("heading", level=1)).to_have_text("A short break")
-    finally:
-        stop_servers(store)
-        app.kill()
-        store.engine.dispose()
-        _open.cache_clear()
+    yield app, store, project_id
+    stop_servers(store)
+    app.kill()
+    store.engine.dispose()
+    _open.cache_clear()
+
+
+@pytest.mark.release
+def test_three_clicks_from_a_drawn_ballot_to_a_phones_first_vote(owners, visit, open_tab):
+    """One opens and serves the page, one agrees, one votes; and the page ends with the app, however that ends."""
+    app, store, project_id = owners
+    owner = visit(app)
+    owner.open(f"collect?project={project_id}")
+    owner.press("Open the voting page")
+    owner.says("for this machine only. It ends with Runoff.")
+    address = owner.main.get_by_role("link", name="Open", exact=True).get_attribute("href")
+    voter = open_tab(address, **PHONE)
+    begin(voter, "Anna", of=PLAN.task_size)
+    unhurried(voter)
+    voter.locator(".ro-card").first.tap()
+    at(voter, 2, of=PLAN.task_size)
+    owner.says("Ballot 1 of 3 is open: 1 of 42 comparisons have a vote.")
+    owner.check_no_error()
+    answer = voter.request.get(address.rsplit("/v/", 1)[0] + f"/collect?project={project_id}")
+    assert answer.status == 404
+    running = store.folder / f"voting.json.{running_servers(store)[0].key}"
+    app.kill()
+    owner.faults.clear()  # the tab has lost its server
+    while running.exists():
+        voter.wait_for_timeout(50)  # what ends writes off its file
+
+
+@pytest.mark.release
+def test_the_menu_pauses_voting_and_goes_on(owners, visit, open_tab):
+    app, _, project_id = owners
+    owner = visit(app)
+    owner.open(f"collect?project={project_id}")
+    owner.press("Open the voting page")
+    address = owner.main.get_by_role("link", name="Open", exact=True).get_attribute("href")
+    for label, heading in (("Pause voting", "A short break"), ("Resume voting", None), ("Close voting", None)):
+        owner.page.get_by_role("button", name="Pause or stop").click()
+        with owner.a_run():
+            owner.page.get_by_role("button", name=label).click()
+        if heading:
+            voter = open_tab(address)
+            expect(voter.get_by_role("heading", level=1)).to_have_text(heading)
+    owner.says("Voting is closed.")
+    owner.check_no_error()

@@ -25,6 +25,7 @@ from core.store.engine import _open
 from core.store.projects.demo import ensure_demo
 from tests.half_way import make_half_way
 from ui.evaluate import jobs
+from ui.plan import planner_box
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -120,6 +121,7 @@ def _nothing_begins_by_itself(request: pytest.FixtureRequest, monkeypatch: pytes
     """The Evaluate page begins a job where figures take long: only in tests about that (`begun`)."""
     if "begun" not in request.fixturenames:
         monkeypatch.setattr(jobs, "_job", lambda *_: None)
+        monkeypatch.setattr(planner_box, "begin_unasked", lambda _: None)
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_no_button_does_to_the_project_shown_what_was_meant_for_another(
     empty, visit, monkeypatch, key, is_drawn, least
 ):
     store = empty
-    monkeypatch.setattr(process, "start_server", lambda _: None)
+    monkeypatch.setattr(process, "start_server", lambda *_, **__: None)
     make = with_votes if is_drawn else partial(make_project, kind="trial")
     one, two = (make(store, name=name) for name in ("One", "Two"))
     app = visit(key, one)

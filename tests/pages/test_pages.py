@@ -20,6 +20,7 @@ from core.store.tokens.areas import add_areas, read_areas
 from core.store.votes.tallies import progress_of
 from core.tokens.files import AreaTokens
 from core.views.log import log_table
+from ui.plan import planner_box
 
 KEYS = [
     *("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "schemes", "help")
@@ -34,6 +35,7 @@ def shown(demo_folder, tmp_path_factory) -> dict[str, AppTest]:
     folder = shutil.copytree(demo_folder, tmp_path_factory.mktemp("shown") / "workspace")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUNOFF_WORKSPACE", str(folder))
+        patch.setattr(planner_box, "begin_unasked", lambda _: None)
         opened = {key: open_page(key, "demo") for key in KEYS}
     _open.cache_clear()
     return opened

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
-from campaigns import PLAN, make_project
+from campaigns import PLAN, answer_batch, make_project
 from rounds_of_people import SMALL
 
+from core.questions.batch import write_batch
 from core.questions.voting_settings import ADDRESS_KEPT
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballots import read_ballots, read_comparisons
 from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.projects.plans import Wording
 from core.store.votes.gold import gold_of
+from core.store.votes.votes import accept_upload
 from core.store.voting.voting import read_link, read_voting
+from core.views.collect import collect
 from core.voting import api, process
 from tests.rounds_of_people import RATING
+from ui.collect import serving
 
 
 @pytest.fixture
@@ -70,6 +75,96 @@ def test_opened_paused_resumed_and_closed(page):
     assert any("*Anna*" in frame.value.to_string() for frame in app.dataframe)
 
 
+@pytest.fixture
+def served(monkeypatch):
+    """Starting a server only writes down where it would listen; the hosts and ports that were asked for."""
+    asked = []
+
+    def start(store, *, host="127.0.0.1", port=None):
+        for file in store.folder.glob("voting.json*"):
+            file.unlink()
+        running = process.Running(os.getpid(), host, port or 8600, "x")
+        (store.folder / "voting.json.x").write_text(json.dumps(asdict(running)))
+        monkeypatch.setitem(process._children, os.getpid(), SimpleNamespace(poll=lambda: None))
+        asked.append((host, port))
+        return running
+
+    def stop(store, only=None):
+        (store.folder / "voting.json.x").unlink()
+
+    monkeypatch.setattr(process, "start_server", start)
+    monkeypatch.setattr(process, "stop_servers", stop)
+    monkeypatch.setattr(serving, "network_address", lambda: "192.0.2.7")
+    monkeypatch.setattr(process, "refused", lambda host, port: None)
+    return asked
+
+
+def test_one_button_opens_and_serves_it_and_the_page_keeps_the_plans_quota(page, served):
+    store, project_id, app = page
+    assert "A voter gets 3 tasks of 3 comparisons at most; each comparison gets 1 vote." in texts(app)
+    press(app, "Open the voting page")
+    settings = read_voting(store, read_ballots(store, project_id)[0].id).settings
+    assert (settings.tasks_per_voter, settings.task_size) == (3, 3)  # 14 tasks of 6 voters
+    assert served == [("127.0.0.1", None)]
+    link = f"http://localhost:8600/v/{read_link(store, project_id)}"
+    assert app.code[0].value == link
+    assert [found.proto.url for found in app.get("link_button")] == [link]
+    assert not app.get("imgs")  # this machine alone reaches it: a phone would find nothing
+    assert "It ends with Runoff." in texts(app)
+    view = collect.load(store, project_id)
+    assert (view.dealing.quota.tasks_per_voter, view.dealing.by_page) == (3, True)
+
+
+def test_a_network_is_let_in_by_a_switch_that_warns_and_the_link_has_a_picture(page, served):
+    store, project_id, app = page
+    (switch,) = [toggle for toggle in app.toggle if toggle.label == "People in this network may vote"]
+    switch.set_value(True).run()
+    (told,) = [warning.value for warning in app.main.warning]
+    assert "There is no TLS" in told
+    assert "Your own pages stay on this machine." in told
+    press(app, "Open the voting page")
+    link = f"http://192.0.2.7:8600/v/{read_link(store, project_id)}"
+    assert app.code[0].value == link
+    (picture,) = app.get("imgs")
+    assert picture.proto.imgs[0].alt == f"QR code of the link {link}"
+    (switch,) = [toggle for toggle in app.toggle if toggle.label == "People in this network may vote"]
+    switch.set_value(False).run()
+    assert not app.exception
+    assert served == [("192.0.2.7", None), ("127.0.0.1", 8600)]
+    assert app.code[0].value.startswith("http://localhost:8600/v/")
+
+
+def test_a_machine_in_no_network_offers_none(page, served, monkeypatch):
+    monkeypatch.setattr(serving, "network_address", lambda: None)
+    app = page[2].run()
+    (switch,) = [toggle for toggle in app.toggle if toggle.label == "People in this network may vote"]
+    assert switch.disabled
+
+
+def test_one_menu_pauses_and_stops_and_closing_comes_to_the_page_when_most_have_voted(page, served):
+    store, project_id, app = page
+    (menu,) = app.get("popover")
+    assert labels(menu) == ["Close ballot 1", "Discard this draw"]
+    press(app, "Open the voting page")
+    (menu,) = app.get("popover")
+    assert labels(menu) == [
+        "Pause voting", "Stop serving the voting page", "Close voting", "Close ballot 1", "Discard this draw",
+    ]  # fmt: skip
+    press(app, "Stop serving the voting page")
+    assert "Nobody can reach the page until it is served." in texts(app)
+    header, *tasks = write_batch(read_comparisons(store, project_id, 1)).splitlines(keepends=True)
+    accept_upload(store, project_id, answer_batch(b"".join([header, *tasks[:12]])), "most.csv")  # 36 of 42
+    app.run()
+    (menu,) = app.get("popover")
+    assert labels(menu) == ["Pause voting", "Close voting"]
+    assert any("have no vote" in warning.value for warning in app.warning)
+    assert any(button.label == "Close ballot 1" for button in app.main.button)
+
+
+def labels(menu):
+    return [button.label for button in menu.button]
+
+
 def test_all_servers_of_the_workspace_are_shown_and_stopped(page, monkeypatch):
     store, _, app = page
     for port, pid in ((8601, os.getpid()), (8602, os.getppid())):
@@ -82,7 +177,7 @@ def test_all_servers_of_the_workspace_are_shown_and_stopped(page, monkeypatch):
     ]
     stopped = []
     monkeypatch.setattr(process, "stop_servers", stopped.append)
-    press(app, "Stop them all")
+    press(app, "Stop all servers of the voting page")
     assert stopped == [store]
 
 
@@ -147,10 +242,10 @@ def test_a_round_is_put_on_the_voting_page(empty, visit):
     store, project_id = empty, make_project(empty, plan=None)
     draw_round(store, project_id, SMALL[RATING])
     app = visit("schemes", project_id)
-    assert "Voting is not open yet." not in texts(app)
+    assert not any(button.label == "Open the voting page" for button in app.button)
     (switch,) = [toggle for toggle in app.toggle if toggle.label == "Ask on Runoff's own voting page"]
     switch.set_value(True).run()
-    assert "Voting is not open yet." in texts(app)
+    assert any(button.label == "Open the voting page" for button in app.button)
     press(app, "Save and open voting")
     assert "Voting is **open**." in texts(app)
     code = read_link(store, project_id)

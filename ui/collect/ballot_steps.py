@@ -12,12 +12,19 @@ from ui.scores import trust_panel
 from ui.shared import frame, jobs
 
 
-def close_box(project: Project, area_id: int | None, view: CollectView, stage: DrawnStage) -> None:
-    """The end of a ballot, with what should be known before."""
+def close_steps(project: Project, view: CollectView, stage: DrawnStage) -> None:
+    """The end of a ballot, with what should be known before; or its draw taken back, before the first vote.
+
+    It is the page's next step once most have voted, and stands in the menu until then.
+    """
     if stage.progress.untouched:
         st.caption("It can be closed once it has votes.")
-    if view.warnings and not stage.progress.untouched:
-        st.warning("\n\n".join(map(frame.plain, view.warnings)), icon=":material/lightbulb:")
+    elif view.warnings:
+        said = "\n\n".join(map(frame.plain, view.warnings))
+        if view.may_close:
+            st.warning(said, icon=":material/lightbulb:")
+        else:
+            st.caption(said)
     complete = not view.warnings
     ask = not complete and not stage.progress.untouched
     sure = complete or (ask and st.checkbox("Close anyway", key=f"sure-{project.id}-{project.revision}"))

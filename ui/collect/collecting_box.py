@@ -17,6 +17,7 @@ from core.views.collect.collect import CollectView, DrawnStage
 from core.views.collect.tasks import TaskPages
 from core.views.collect.ways import WAYS, outgoing, way_in_use
 from core.votes.platform import Outgoing, Platform
+from ui.collect.dealing import quota_line
 from ui.collect.offline_box import offline_box
 from ui.collect.prolific_box import prolific_box
 from ui.collect.turkle_box import turkle_box
@@ -43,6 +44,8 @@ def collecting_box(
         help="You may use several ways for one ballot: votes from all of them count.",
     )
     st.caption(WAYS[way][1])
+    if view.dealing is not None and way not in ("page", "prolific"):
+        quota_line(view.dealing)
     whole = outgoing(store, project.id, ballot, pages)
     has_missing = not stage.progress.untouched and not stage.progress.is_complete
     top_up = outgoing(store, project.id, ballot, pages, missing=True) if has_missing else None

@@ -13,39 +13,34 @@ from ui.shared import cache
 from ui.shared.shares import in_percent, share_column
 
 
-def dealing_line(dealing: Dealing) -> None:
-    """The quota in one sentence, with a warning while somebody is over it."""
+def over_quota(dealing: Dealing) -> None:
+    """A warning while somebody is over the quota."""
+    if dealing.is_over:
+        votes, most = many(dealing.top_votes or 0, "vote"), many(dealing.quota.comparisons_per_voter, "vote")
+        st.warning(f"The busiest voter is over the quota of {most}, with {votes}.", icon=":material/balance:")
+
+
+def quota_line(dealing: Dealing) -> None:
+    """The quota, for where voters work elsewhere."""
     quota = dealing.quota
     st.caption(
-        f"Quota: {many(quota.tasks_per_voter, 'task')} ({many(quota.comparisons_per_voter, 'comparison')}) a "
-        f"voter, as the plan has {many(dealing.n_voters, 'voter')}. Set it where voters work, so that the "
-        "fastest don't decide (§2.5)."
+        f"Quota: {many(quota.tasks_per_voter, 'task')} ({many(quota.comparisons_per_voter, 'comparison')}) per "
+        f"voter, {dealing.why}. Set it where voters work, so that the fastest don't decide (§2.5)."
     )
-    if dealing.is_over:
-        votes = many(dealing.top_votes or 0, "vote")
-        st.warning(f"The busiest voter is over it, with {votes}.", icon=":material/balance:")
 
 
 @st.fragment
 def voters_box(store: Store, project: Project, ballot: Ballot, dealing: Dealing) -> None:
-    """Who voted how much, in an expander; nothing is read before it is opened."""
-    box = st.expander("Votes by voter", key=f"voters-{ballot.code}", on_change="rerun")
+    """Who voted how much and what to look at, in an expander; nothing is read before it is opened."""
+    box = st.expander("Voters and their flags", key=f"voters-{ballot.code}", on_change="rerun")
     if not box.open:
         return
     with box:
         voters = cache.load_dealt(store, project, ballot.id, dealing.quota.comparisons_per_voter)
-        n_over = int(voters["over"].sum())
-        st.markdown(
-            (
-                f"**{many(len(voters), 'voter')}, {n_over:,} over the quota of "
-                f"{many(dealing.quota.comparisons_per_voter, 'vote')}.**"
-            )
-            if n_over
-            else (
-                f"**{many(len(voters), 'voter')}, nobody over the quota of "
-                f"{many(dealing.quota.comparisons_per_voter, 'vote')}.**"
-            )
-        )
+        n_flagged = int((voters["flags"] != "").sum())
+        most = many(dealing.quota.comparisons_per_voter, "vote")
+        flagged = f"{n_flagged:,} with a flag" if n_flagged else "none with a flag"
+        st.markdown(f"**{many(len(voters), 'voter')}, {flagged}.** The quota is {most}, {dealing.why}.")
         st.dataframe(
             in_percent(voters, "share", digits=1),
             hide_index=True,
@@ -53,7 +48,7 @@ def voters_box(store: Store, project: Project, ballot: Ballot, dealing: Dealing)
             column_config={
                 "share": share_column("share of votes", digits=1),
                 "unknown": st.column_config.NumberColumn("unknown words", help="Answers “I don't know a word here”."),
-                "over": st.column_config.CheckboxColumn("over the quota"),
+                "flags": st.column_config.TextColumn("flags", help="To be looked at, no proof.", width="large"),
             },
-            alt="Votes by voter",
+            alt="Votes by voter, with flags",
         )

@@ -1,4 +1,4 @@
-"""The voting page of a ballot or a round: its server, its links, how it goes, and what the owner may change."""
+"""The voting page of a ballot or a round: opened and served by one button, its links, and what the owner may change."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import streamlit as st
 
 from core.base.plurals import many
 from core.commands.ballots import OpenVoting
-from core.errors import RunoffError
 from core.i18n import language
+from core.questions.voting_settings import VotingSettings
 from core.store import Store
 from core.store.ballots.ballots import Ballot
 from core.store.projects.plans import PlanSettings
 from core.store.projects.projects import Project
 from core.store.voting.voting import (
+    Voting,
     invite,
     read_invitations,
     read_link,
@@ -24,37 +25,45 @@ from core.store.voting.voting import (
     set_voting_state,
 )
 from core.views.collect import voting as views
-from core.views.words import moment
 from core.voting import process
+from ui.collect.serving import base_field, serving_box, stop_serving_button
 from ui.collect.voting_arrivals_box import arrivals_box
 from ui.collect.voting_checks import checks_box, voters_box
 from ui.collect.voting_form import round_form, settings_form
 from ui.shared import frame, jobs
 
-STATES = {"open": "Voting is **open**.", "paused": "Voting is **paused**.", "closed": "Voting is **closed**."}
+MENU = "Pause or stop"
+EVERY = 3  # seconds between two looks at an open voting page
 
 
 def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
     """Everything about the voting page of the open ballot."""
     view = views.load(store, project.id, ballot)
-    st.markdown(view.state_said)
-    server_switch(store)
-    settings = settings_form(view.voting.settings if view.voting else None, plan, ballot, view.hashes)
-    if settings is not None:
-        jobs.send(OpenVoting.of(project.id, frame.expected(), ballot, settings=settings.stored()))
+    settings = view.voting.settings if view.voting else views.standard_settings(plan, ballot)
+    _serving(store, project, ballot, view, settings, note=views.settings_said(settings))
+    changed = settings_form(settings, plan, ballot, view.hashes, is_new=view.voting is None)
+    if changed is not None:
+        jobs.send(OpenVoting.of(project.id, frame.expected(), ballot, settings=changed.stored()))
     if view.voting is None:
         return
-    change = partial(set_voting_state, area_id=ballot.area_id, code=ballot.code)
-    state_buttons(
-        view.voting.state,
-        lambda state, done: _send(change, project, state, done=done),
-        closing="Voters get no more. The ballot stays open for files, until you close it below.",
-    )
-    live_figures(store, ballot.id)
     links_box(store, project, ballot)
     checks_box(store, project, ballot, view)
     voters_box(project, view)
     arrivals_box(store, project, view.voting)
+
+
+def _serving(
+    store: Store, project: Project, ballot: Ballot, view: views.VotingView, settings: VotingSettings, *, note: str
+) -> None:
+    command = OpenVoting.of(project.id, frame.expected(), ballot, settings=settings.stored())
+    serving_box(
+        store,
+        view.voting.state if view.voting else None,
+        read_link(store, project.id, ballot.area_id) if view.voting else None,
+        key=str(ballot.id),
+        note=note,
+        open_voting=lambda: jobs.send(command),
+    )
 
 
 def round_voting_panel(project: Project, found: Ballot) -> None:
@@ -64,124 +73,95 @@ def round_voting_panel(project: Project, found: Ballot) -> None:
     if not st.toggle("Ask on Runoff's own voting page", view.voting is not None, key=f"voting-{found.id}"):
         return
     with st.container(border=True):
-        st.markdown(STATES[view.voting.state] if view.voting else "Voting is not open yet.")
-        server_switch(store)
         old = view.voting.settings if view.voting else round_voting_settings(found)
+        if view.voting is not None:
+            live(store, found.id, is_open=view.voting.state == "open")
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(views.state_said(view.voting), width="content")
+                with st.popover(MENU, icon=":material/front_hand:"):
+                    voting_states(store, project, found, view.voting, "The round stays open for files.")
         spoken = language(found.settings.language)
+        _serving(store, project, found, view, old, note="With the settings below.")
         settings = round_form(old, f"round-{found.id}", spoken, view.hashes, is_new=view.voting is None)
         if settings is not None:
             jobs.send(OpenVoting.of(project.id, frame.expected(), found, settings=settings.stored()))
         if view.voting is None:
             return
-        change = partial(set_voting_state, area_id=found.area_id, code=found.code)
-        state_buttons(
-            view.voting.state,
-            lambda state, done: _send(change, project, state, done=done),
-            closing="Voters get no more. The round stays open for files, until you close it below.",
-            key=str(found.id),
-        )
-        live_figures(store, found.id)
         links_box(store, project, found)
         voters_box(project, view, noun="answer")
         arrivals_box(store, project, view.voting)
 
 
-def _send(action: partial, project: Project, *args: object, done: str) -> None:
-    frame.carry_out(action, frame.store(), project.id, *args, done=done, expected_revision=frame.expected())
-
-
-def server_switch(store: Store) -> None:
-    """The switch of the server, and where it listens."""
-    servers = process.running_servers(store)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if not servers:
-            st.markdown(":material/power_off: The voting page isn't served.")
-            if st.button("Start it on this machine", icon=":material/play_arrow:"):
-                _switch(partial(process.start_server, store))
-        for running in servers:
-            st.markdown(
-                f":material/power: Served at {frame.plain(running.url)}, for this machine only."
-                if running.is_local
-                else f":material/power: Served at {frame.plain(running.url)}, for others on its network too."
-            )
-        if servers and st.button("Stop it" if len(servers) == 1 else "Stop them all", icon=":material/stop:"):
-            _switch(partial(process.stop_servers, store))
-    if all(running.is_local for running in servers):
-        st.caption(
-            "For voters elsewhere, run `runoff vote` behind a web server with TLS; docs/voting.md says how, "
-            "step by step."
+def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting | None, stays: str) -> None:
+    """Pause, resume, stop serving and close, one below the other; `stays` is what closing leaves open."""
+    change = partial(set_voting_state, area_id=ballot.area_id, code=ballot.code)
+    if voting is not None:
+        offers = (
+            ("Pause voting", "open", "paused", "Voting is paused; everybody keeps their place.", ":material/pause:"),
+            ("Resume voting", "paused", "open", "Voting goes on.", ":material/play_arrow:"),
+        )
+        for label, of, state, done, icon in offers:
+            if voting.state == of:
+                frame.command_button(label, _to(change, state), project.id, done=done, icon=icon)
+    stop_serving_button(store)
+    if voting is not None and voting.state != "closed":
+        frame.command_button(
+            "Close voting",
+            _to(change, "closed"),
+            project.id,
+            done="Voting is closed.",
+            icon=":material/do_not_disturb_on:",
+            help=f"Voters get no more. {stays}",
         )
 
 
-def _switch(action: partial) -> None:
-    try:
-        action()
-    except RunoffError as error:
-        frame.show_error(error)
-    else:
-        st.rerun()
+def _to(change: Callable[..., None], state: str) -> Callable[..., None]:
+    return lambda store, project_id, **options: change(store, project_id, state, **options)
 
 
-def state_buttons(state: str, change: Callable[[str, str], None], *, closing: str, key: str = "") -> None:
-    """Pause, resume and close. `change` takes the new state and what to say then; `closing` is the help of closing."""
-    keys = {name: f"{name}-{key}" if key else None for name in ("pause", "resume", "end")}
-    with st.container(horizontal=True):
-        if state == "open" and st.button("Pause voting", icon=":material/pause:", key=keys["pause"]):
-            change("paused", "Voting is paused; everybody keeps their place.")
-        if state == "paused" and st.button("Resume voting", icon=":material/play_arrow:", key=keys["resume"]):
-            change("open", "Voting goes on.")
-        if state != "closed" and st.button("Close voting", help=closing, key=keys["end"]):
-            change("closed", "Voting is closed.")
+def live(store: Store, ballot_id: int, *, is_open: bool) -> None:
+    """Votes, voters, pace and expected end; anew every few seconds while voting is open."""
+    st.fragment(_live, run_every=EVERY if is_open else None)(store, ballot_id)
 
 
-@st.fragment(run_every=3)
-def live_figures(store: Store, ballot_id: int) -> None:
-    """Votes, voters, pace and expected end, anew every few seconds."""
-    live = views.load_live(store, ballot_id)
-    st.progress(live.share, text=f"{live.votes:,} of {many(live.wanted, 'vote')}")
-    end = moment(live.expected_end) + " UTC" if live.expected_end else "–"
-    with st.container(horizontal=True):
-        figures = (
-            ("Voters on the page", f"{live.voters:,}", f"{live.finished:,} have finished."),
-            ("Active", f"{live.active:,}", "Seen within the last five minutes."),
-            ("Votes a minute", f"{live.pace:.1f}", "Over the last ten minutes."),
-            ("Expected end", end, "If the votes go on coming at this pace."),
-        )
-        for label, value, about in figures:
-            st.metric(label, value, width="content", help=about)
+def _live(store: Store, ballot_id: int) -> None:
+    found = views.load_live(store, ballot_id)
+    st.progress(found.share, text=f"{found.votes:,} of {many(found.wanted, 'vote')}")
+    if found.said:
+        st.caption(found.said)
 
 
 def links_box(store: Store, project: Project, ballot: Ballot) -> None:
-    """The plain link, those of platforms, and personal ones."""
+    """Links for platforms, personal ones, and another one in place of all of them."""
     code = read_link(store, project.id, ballot.area_id)
     if code is None:
         return
-    running = process.running_server(store)
-    address = running.url if running else f"http://localhost:{process.PORT}"
-    base = st.text_input(
-        "Address at which voters reach it",
-        address,
-        help="Where your web server passes voters on to this page, such as https://vote.example.org.",
-        key=f"voting-base-{address}",
-    )
-    st.markdown("**The link** (the same for all ballots and rounds of this ranking):")
-    plain = views.link(base, code)
-    st.code(plain, language=None)
-    with st.expander("Links for platforms"):
+    with st.expander("Other links"):
+        st.caption("The link stays the same for all ballots and rounds of this ranking.")
+        base = base_field(process.running_servers(store))
+        plain = views.link(base, code)
         for name, query in views.PLATFORM_LINKS.items():
             st.caption(name)
             st.code(plain + query, language=None)
-    with st.expander("Personal links"):
+        st.markdown("**Personal links**")
         st.caption("Under “Voters” in the settings you choose whether the plain link still lets others in.")
         names = st.text_area("Names, one per line", key=f"invite-{ballot.id}")
-        if st.button("Make links", disabled=not names.strip()):
-            _send(partial(invite, area_id=ballot.area_id), project, names.splitlines(), done="The links are made.")
+        frame.command_button(
+            "Make links",
+            lambda store, id_, **options: invite(store, id_, names.splitlines(), area_id=ballot.area_id, **options),
+            project.id,
+            done="The links are made.",
+            disabled=not names.strip(),
+        )
         invitations = read_invitations(store, project.id, ballot.area_id)
         if invitations:
             data = views.write_invitations(base, code, invitations)
             label = f"Personal links (CSV, {len(invitations)})"
             st.download_button(label, data, "voting-links.csv", "text/csv", on_click="ignore")
-    if st.checkbox("Give this page another link", help="The old link and all personal ones then lead nowhere."):
-        frame.command_button(
-            "Make a new link", partial(renew_link, area_id=ballot.area_id), project.id, done="The page has a new link."
-        )
+        if st.checkbox("Give this page another link", help="The old link and all personal ones then lead nowhere."):
+            frame.command_button(
+                "Make a new link",
+                partial(renew_link, area_id=ballot.area_id),
+                project.id,
+                done="The page has a new link.",
+            )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.ballots.checks import on_voting_page
 from core.i18n import Language, language
 from core.questions.voting_settings import ADDRESS_KEPT, TRAITS, VotingSettings
 from core.store.ballots.ballots import Ballot
@@ -27,18 +26,13 @@ _COMPLETION = {"none": "no code", "shared": "the same code for all", "own": "a c
 
 
 def settings_form(
-    saved: VotingSettings | None, plan: PlanSettings, ballot: Ballot, hashes: bool | None
+    old: VotingSettings, plan: PlanSettings, ballot: Ballot, hashes: bool | None, *, is_new: bool
 ) -> VotingSettings | None:
-    """The form; its settings once it is sent, else None. `hashes`: see `VotingView`."""
-    old = saved or VotingSettings(
-        task_size=plan.task_size,
-        ties_allowed=plan.ties_allowed,
-        **on_voting_page(plan.checks, VotingSettings.tasks_per_voter),
-    )
-    with st.expander("Settings of the voting page", expanded=saved is None), st.form(f"voting-{ballot.id}"):
+    """The form, folded; its settings once it is sent, else None. `hashes`: see `VotingView`."""
+    with st.expander("Settings of the voting page"), st.form(f"voting-{ballot.id}"):
         key, spoken = str(ballot.id), language(plan.wording.language)
         values = _dealing(old) | _checks(old, key) | _voters(old, key, hashes) | _texts(old, key, spoken)
-        if st.form_submit_button("Save and open voting" if saved is None else "Save (and open)", type="primary"):
+        if st.form_submit_button("Save and open voting" if is_new else "Save (and open)"):
             return VotingSettings(**values)
     return None
 
@@ -50,7 +44,7 @@ def round_form(
 
     `spoken` is the language of its standard texts; `hashes`: see `VotingView`.
     """
-    with st.expander("Settings of the voting page", expanded=is_new), st.form(f"voting-{key}"):
+    with st.expander("Settings of the voting page"), st.form(f"voting-{key}"):
         with st.container(horizontal=True):
             values: dict = {
                 "task_size": _number("Questions a task", old.task_size, 1, 50, "What a voter answers in one sitting."),
@@ -58,7 +52,7 @@ def round_form(
                 "minutes_per_task": _number("Minutes for a task", old.minutes_per_task, 1, 1440, LATER),
             }
         values |= _voters(old, key, hashes) | _texts(old, key, spoken, has_examples=False)
-        if st.form_submit_button("Save and open voting" if is_new else "Save (and open)", type="primary"):
+        if st.form_submit_button("Save and open voting" if is_new else "Save (and open)"):
             return VotingSettings(**values)
     return None
 

@@ -11,8 +11,10 @@ from core.charts import charts
 from core.plan import Plan
 from core.plan.plan import Cost, quota
 from core.plan.wages import reward_for_wage
+from core.simulation.forecast import Forecast
 from core.store.projects.plans import PlanSettings
-from ui.shared import chart_files
+from core.views.plan.plan import is_reliable
+from ui.shared import chart_files, frame
 
 
 def figures(plan: Plan, settings: PlanSettings, cost: Cost) -> None:
@@ -133,3 +135,21 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
         f"{percent(first.share, 1)} of its votes. Set this limit where voters work; the Collect page shows how evenly "
         "the votes came."
     )
+
+
+def advice(plan: Plan, found: Forecast | None) -> None:
+    """The paper's rules of thumb: no warning where they are slight, or the plan's own simulation says otherwise."""
+    problems = plan.problems()
+    trusted = is_reliable(found)
+    for problem in problems:
+        if trusted or problem.is_slight:
+            st.caption(frame.plain(problem.message))
+        else:
+            st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
+    if all(problem.is_slight for problem in problems):
+        st.caption(":material/check_circle: The plan keeps to the paper's advice (§2.7).")
+    elif trusted and found is not None:
+        st.caption(
+            f"These are the paper's rules of thumb (§2.7). Simulated with this project's items and voters as guessed "
+            f"below, the plan comes to ρ_w = {found.rho_w.mean:.2f}."
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,20 +12,22 @@ import streamlit as st
 from core.base.file_names import slug
 from core.base.plurals import many
 from core.charts import charts
-from core.commands.figures.simulations import OtherBudgets
+from core.commands.figures.base import job_of
+from core.commands.figures.simulations import OtherBudgets, PlanOutlook
 from core.errors import RunoffError
 from core.plan import Plan
 from core.simulation.ceiling import RELIABLE
+from core.simulation.forecast import Forecast
 from core.store.projects.library import read_embeddings
 from core.store.projects.plans import PlanSettings
 from core.store.projects.projects import Project
-from core.store.scores.forecasts import GuessSource, make_forecast
+from core.store.scores.forecasts import GuessSource
 from core.store.scores.panel_fits import BALLOT_VOTES, PILOT_VOTES, StoredFit
 from core.views.plan import planner
 from core.views.plan.panel_fit import fit_table, rests_on
 from core.voters.panel import PAPER_PANEL, Panel
 from ui.plan import planner_jobs
-from ui.shared import cache, chart_files, choosers, frame
+from ui.shared import cache, chart_files, choosers, frame, jobs
 
 PANELS: dict[str, tuple[str, Panel]] = {
     "paper": ("as in the paper", PAPER_PANEL),
@@ -57,22 +60,27 @@ COLUMNS = {
 
 
 def planner_box(
-    project: Project, area_id: int | None, settings: PlanSettings, plan: Plan, *, key: str, locked: bool
-) -> None:
-    """The whole of it; `key` is that of the plan's widgets, which a plan found is put into."""
+    project: Project, area_id: int | None, settings: PlanSettings, plan: Plan, *, key: str, locked: bool, unasked: bool
+) -> Forecast | None:
+    """The whole of it, and the forecast of the plan by its own protocol, once it is there.
+
+    `key` is that of the plan's widgets, which a plan found is put into; `unasked`: the plan is simulated before anybody
+    asks, as it is a saved or proposed one and no draft that changes by the minute.
+    """
     st.subheader("What these votes would give", help="By campaigns that simulated voters answer (§4.1 of the paper).")
     source = guess_source(project, area_id, min(settings.n_voters, 1000))
     try:
         guess = cache.load_guess(frame.store(), project, area_id, source)
     except RunoffError as error:
         frame.show_error(error)
-        return
+        return None
     asked = planner_jobs.Asked(project, area_id, settings, plan, source, guess, key)
-    _outlook(asked)
+    ours = _outlook(asked, unasked)
     _curve(asked)
     planner_jobs.search_box(asked, locked=locked)
     _paper_figures(project)
     planner_jobs.watch(project)
+    return ours
 
 
 def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessSource:
@@ -115,18 +123,20 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
     return GuessSource(similarity, fit or replace(guessed, n_voters=n_voters))
 
 
-def _outlook(asked: planner_jobs.Asked) -> None:
-    """The forecast of the plan as it stands, known or on request."""
-    store = frame.store()
-    outlook = planner.load_outlook(store, asked.guess, asked.plan)
+def _outlook(asked: planner_jobs.Asked, unasked: bool) -> Forecast | None:
+    """The forecast of the plan as it stands: known, under way, or on request."""
+    outlook = planner.load_outlook(frame.store(), asked.guess, asked.plan)
     if not outlook.is_complete:
-        if not st.button("Simulate this plan", icon=":material/science:", key=f"simulate-{asked.key}"):
-            st.caption("Takes a few seconds. What was simulated once is kept, and shown at once.")
-            return
-        with st.spinner("Simulated voters are at work…"):
-            for protocol in planner.compared():
-                make_forecast(store, asked.guess, asked.plan, protocol)
-        outlook = planner.load_outlook(store, asked.guess, asked.plan)
+        wanted = planner_jobs.forecasts(PlanOutlook, asked)
+        job = job_of(frame.store(), wanted)
+        if job is not None and not job.ended:
+            jobs.watch(job.id, partial(jobs.so_far, wanted.doing), f"outlook-{asked.key}")
+        elif unasked and job is None:
+            begin_unasked(wanted)
+        else:
+            about = "Takes some seconds in the background. What was simulated once is kept, and shown at once."
+            planner_jobs.job_button("Simulate this plan", wanted, asked, help=about)
+        return None
     ours = outlook.forecasts[asked.settings.protocol]
     if not math.isnan(ours.rho_w.mean):
         st.markdown(
@@ -138,6 +148,12 @@ def _outlook(asked: planner_jobs.Asked) -> None:
     _ceiling(asked)
     if ours.n_items < asked.plan.n_items:
         st.caption(f"{ours.n_items:,} items stand for the {asked.plan.n_items:,}, each shown as often as planned.")
+    return ours
+
+
+def begin_unasked(wanted: PlanOutlook) -> None:
+    """Start the job that simulates a plan nobody asked about yet."""
+    jobs.begin(wanted)
 
 
 def _columns() -> dict[str, Any]:
@@ -182,8 +198,7 @@ def _curve(asked: planner_jobs.Asked) -> None:
                 chart_files.show(chart, table, name=f"{slug(asked.project.name)}-{key}", alt=f"{figure} by budget")
         st.caption("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan.")
     if len(curve) < planner.n_wanted(asked.plan) * len(planner.CURVES):
-        plan = {name: getattr(asked.plan, name) for name in ("n_items", "n_ballots", "keep", "appearances")}
-        wanted = OtherBudgets(asked.project.id, 0, asked.area_id, asked.source, plan, tuple(planner.compared()))
+        wanted = planner_jobs.forecasts(OtherBudgets, asked)
         about = "A quarter to three times these votes."
         planner_jobs.job_button("Simulate other budgets", wanted, asked, help=about)
 

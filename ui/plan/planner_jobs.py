@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from core.base.plurals import many
 from core.commands.figures.base import job_of
-from core.commands.figures.simulations import BestPlan, OtherBudgets, Simulation
+from core.commands.figures.simulations import BestPlan, Forecasts, OtherBudgets, Simulation
 from core.errors import PlanError
 from core.jobs import jobs as rows
 from core.plan import Plan
@@ -37,6 +37,15 @@ class Asked:
     source: GuessSource
     guess: Guess
     key: str
+
+
+F = TypeVar("F", bound=Forecasts)
+
+
+def forecasts(kind: type[F], asked: Asked) -> F:
+    """The forecasts of a kind for what is asked about, by all protocols."""
+    plan = {name: getattr(asked.plan, name) for name in ("n_items", "n_ballots", "keep", "appearances")}
+    return kind(asked.project.id, 0, asked.area_id, asked.source, plan, tuple(planner.compared()))
 
 
 def search_box(asked: Asked, *, locked: bool) -> None:

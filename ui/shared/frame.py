@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import streamlit as st
 
@@ -42,6 +42,7 @@ def navigation() -> Any:
     }
     st.session_state["_pages"] = pages
     chosen = st.navigation(list(pages.values()), expanded=True)
+    st.session_state["_page"] = chosen.url_path or "project"
     if chosen.url_path not in ("", "project"):
         st.session_state.pop("_begins", None)  # whoever goes elsewhere begins no project
     return chosen
@@ -83,6 +84,29 @@ def area(project: Project, standings: Sequence[Standing]) -> int | None:
 def _pick_area(project_id: str) -> None:
     chosen = st.session_state["_area_picked"]
     st.session_state[f"_area-{project_id}"] = st.query_params["area"] = chosen
+
+
+class Badge(NamedTuple):
+    """What is always so of what a page shows: its icon, one or two words, and the sentence that explains them."""
+
+    icon: str
+    words: str
+    about: str
+
+
+SIMULATED = Badge(
+    ":material/science:",
+    "simulated votes",
+    "Simulated voters gave some of these votes: they say how Runoff works, and nothing about people.",
+)
+
+
+def first_line(said: str, *badges: Badge) -> None:
+    """Where things stand, in numbers (Markdown), and beside it the badges."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(said, width="content")
+        for badge in badges:
+            st.badge(badge.words, icon=badge.icon, color="gray", help=badge.about)
 
 
 def next_step(key: str, label: str, *, area_id: int | None = None) -> None:
@@ -161,6 +185,8 @@ def choose_project() -> None:
     drawn_page.begin(projects.get(chosen or ""))
     if chosen is None:
         return
+    if st.session_state.pop("_go_on", False):
+        _go_on(projects[chosen])
     st.session_state["_picked"] = chosen
     choosers.selectbox(
         "Project",
@@ -177,6 +203,17 @@ def choose_project() -> None:
         st.sidebar.caption(f":material/science: {_KINDS[projects[chosen].kind]}")
     st.query_params["project"] = chosen
     _show_campaign(projects[chosen])
+
+
+def _go_on(chosen: Project) -> None:
+    """Show a project that was just chosen where it is to be gone on with."""
+    from . import cache
+
+    there = cache.load_overview(store(), chosen)
+    if there.next_page == st.session_state["_page"]:
+        return
+    query = {"project": chosen.id} | ({"area": str(there.next_area)} if there.next_area is not None else {})
+    st.switch_page(st.session_state["_pages"][there.next_page], query_params=query)
 
 
 def _show_campaign(chosen: Project) -> None:
@@ -207,6 +244,7 @@ def open_project(project_id: str) -> NoReturn:
 def _pick() -> None:
     st.session_state["project_id"] = st.session_state["_picked"]
     st.query_params["project"] = st.session_state["_picked"]
+    st.session_state["_go_on"] = True
 
 
 def flash(message: str, *, kind: str = "success", details: Sequence[str] = ()) -> None:

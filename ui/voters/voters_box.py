@@ -56,6 +56,17 @@ def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:
     )
 
 
+def review_button(project: Project, view: VotersView) -> None:
+    """Look at those who look odd, one after the other."""
+    ids, key = list(view.odd_reasons), f"one-voter-{project.id}"
+
+    def choose() -> None:
+        shown = st.session_state.get(key)
+        st.session_state[key] = ids[(ids.index(shown) + 1) % len(ids)] if shown in ids else ids[0]
+
+    st.button("Review", icon=":material/visibility:", on_click=choose)
+
+
 def one(project: Project, view: VotersView, hashed: bool) -> None:
     """All figures of one voter, with the reason for each that is blank."""
     names = view.called(hashed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -29,26 +30,51 @@ class Simulation(Figure[R]):
 
 
 @dataclass(frozen=True)
-class OtherBudgets(Simulation[int]):
-    """Forecasts of a plan's ballots at other budgets, by each protocol; those known already are passed over. They are
-    kept for themselves (`store.forecasts`); how many there are. `plan` is `Plan` as JSON."""
+class Forecasts(Simulation[int]):
+    """Forecasts of a plan's ballots by each protocol; those known already are passed over. They are kept for themselves
+    (`store.forecasts`); how many there are. `plan` is `Plan` as JSON."""
 
-    name = "plan_curve"
-    version = 2
-    doing = "Simulating other budgets"
     area_id: int | None
     guess: GuessSource
     plan: dict[str, Any]
     protocols: tuple[str, ...]
 
+    def plans(self) -> Sequence[Plan]:
+        """The plans that are simulated."""
+        raise NotImplementedError
+
     def measure(self, store: Store, progress: Progress | None) -> tuple[int, None]:
         guess = read_guess(store, self.project_id, self.area_id, self.guess)
-        wanted = [(other, of) for other in at_other_budgets(Plan(**self.plan)) for of in self.protocols]
-        for done, (other, protocol) in enumerate(wanted):
+        wanted = [(plan, of) for plan in self.plans() for of in self.protocols]
+        for done, (plan, protocol) in enumerate(wanted):
             if progress is not None:
                 progress(done, len(wanted))
-            make_forecast(store, guess, other, protocol, workers=None)
+            make_forecast(store, guess, plan, protocol, workers=None)
         return len(wanted), None
+
+
+@dataclass(frozen=True)
+class PlanOutlook(Forecasts):
+    """Forecasts of a plan as it stands."""
+
+    name = "plan_outlook"
+    version = 1
+    doing = "Simulating the plan"
+
+    def plans(self) -> Sequence[Plan]:
+        return [Plan(**self.plan)]
+
+
+@dataclass(frozen=True)
+class OtherBudgets(Forecasts):
+    """Forecasts of a plan's ballots at other budgets."""
+
+    name = "plan_curve"
+    version = 2
+    doing = "Simulating other budgets"
+
+    def plans(self) -> Sequence[Plan]:
+        return at_other_budgets(Plan(**self.plan))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
+from ...base.percent import percent
 from ...base.plurals import many
 from ...plan import Plan
 from ...store import Store
@@ -15,7 +16,10 @@ from ...store.schema.ballots import CAMPAIGN
 from ...store.tokens.areas import n_items_of
 from ...store.votes.tallies import Progress, progress_of
 from ...store.votes.uploads import Upload, uploads_of
+from ...store.voting.voting import Voting, read_voting
 from .dealing import Dealing, dealing_of
+
+MOST = 0.8  # of the comparisons have a vote: from then on it is time to think of closing
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ class DrawnStage(Stage):
 
 @dataclass(frozen=True)
 class CollectView:
-    """The stages of the campaign, the uploads, and of the open ballot: warnings before closing, who voted how much.
+    """The stages of the campaign, the uploads, and of the open ballot: its voting page, warnings before closing, who
+    voted how much.
 
     `settings` are those that the open ballot was drawn by, else the plan's. `pilot` is the pilot, if one was drawn.
     """
@@ -74,6 +79,17 @@ class CollectView:
     warnings: tuple[str, ...]
     dealing: Dealing | None = None
     pilot: DrawnStage | None = None
+    voting: Voting | None = None
+
+    @property
+    def is_simulated(self) -> bool:
+        """Simulated voters gave some of the votes."""
+        return any(drawn.progress.simulated for drawn in self.drawn)
+
+    @property
+    def may_close(self) -> bool:
+        """Most of the open ballot's comparisons have a vote."""
+        return self.open_stage is not None and self.open_stage.progress.share >= MOST
 
     @property
     def drawn(self) -> tuple[DrawnStage, ...]:
@@ -91,19 +107,21 @@ class CollectView:
         """Where the campaign stands, in a sentence or two."""
         stage = self.open_stage
         if stage is not None:
-            message = "**Ballot {number} of {ballots} is open: {n:,} of {wanted:,} comparisons have a vote.**"
-            if stage.ballot.is_pilot:
-                message = "**The pilot is open: {n:,} of {wanted:,} comparisons have a vote.**"
-            n, wanted = stage.progress.answered, stage.progress.wanted
-            return message.format(number=stage.number, ballots=len(self.stages), n=n, wanted=wanted)
+            return self.open_said(stage, stage.progress.answered, stage.progress.wanted)
         if self.next_number is None:
-            return "**All ballots are closed: the plan is carried out.**"
+            votes = sum(drawn.progress.votes for drawn in self.drawn)
+            return f"**All ballots are closed: the plan is carried out, with {many(votes, 'vote')}.**"
         if self.next_number == 1 and self.pilot:
             return "**No ballot is drawn yet.** Drawing it fixes the plan."
         if self.next_number == 1:
             return "**No ballot is drawn yet.** Drawing it fixes the token lists and the plan."
         last = self.next_number - 1
-        return f"**Ballot {last} is closed.** The next one keeps the best of its items."
+        return f"**Ballot {last} of {len(self.stages)} is closed.** The next one keeps the best of its items."
+
+    def open_said(self, stage: DrawnStage, answered: int, wanted: int) -> str:
+        """Where the open ballot stands when so many of the wanted votes are there."""
+        of = "The pilot" if stage.ballot.is_pilot else f"Ballot {stage.number} of {len(self.stages)}"
+        return f"**{of} is open: {answered:,} of {wanted:,} comparisons have a vote.**"
 
     @property
     def last_closed(self) -> DrawnStage | None:
@@ -139,9 +157,10 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
     of_open = view.open_stage
     if of_open is None:
         return view
+    view = replace(view, voting=read_voting(store, of_open.ballot.id))
     if of_open is pilot:
         return replace(view, settings=of_pilot, warnings=closing_warnings(of_open.progress, None))
-    dealing = dealing_of(of_open.progress, settings, n_items, of_open.number)
+    dealing = dealing_of(of_open.progress, settings, of_open.n_comparisons, of_open.number, view.voting)
     return replace(view, warnings=closing_warnings(of_open.progress, dealing), dealing=dealing)
 
 
@@ -165,3 +184,38 @@ def closing_warnings(progress: Progress, dealing: Dealing | None) -> tuple[str, 
     if uneven := dealing.warning():
         warnings.append(uneven)
     return tuple(warnings)
+
+
+def uncounted_said(progress: Progress) -> str:
+    """What is kept and not counted, in a sentence; empty where all counts."""
+    kept = (
+        (progress.unknown, "answers “I don't know a word here”"),
+        (progress.rejected, "rejected"),
+        (progress.repeats, "repeats of a voter"),
+        (progress.withdrawn, "withdrawn"),
+        (progress.excluded, "of voters who are left out"),
+    )
+    counts = ", ".join(f"{n:,} {what}" for n, what in kept if n)
+    return f"Kept, not counted: {counts}." if counts else ""
+
+
+def voters_said(progress: Progress) -> str:
+    """Who voted, and how evenly, in a sentence; empty before the first vote.
+
+    The votes are as uneven as if 1/Σp² voters had given equally many.
+    """
+    if not progress.voters:
+        return ""
+    parts = [many(progress.voters, "voter")]
+    if progress.top_share is not None and progress.voters > 1:
+        effective = f"{progress.effective_voters or 0:.1f}".removesuffix(".0")
+        parts.append(f"the busiest gave {percent(progress.top_share)}, as uneven as {effective} equal ones")
+    if progress.simulated:
+        parts.append(f"{progress.simulated:,} of {many(progress.votes, 'vote')} simulated")
+    elif progress.votes > progress.answered:
+        parts.append(f"{many(progress.votes, 'vote')} in all")
+    if progress.short_items:
+        parts.append(f"{many(progress.short_items, 'item')} short of votes")
+    if progress.seconds is not None:
+        parts.append(f"{progress.seconds:.1f} s per comparison")
+    return f"{'; '.join(parts)}."

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
 
 import pandas as pd
+import segno
 import sqlalchemy as sa
 
-from ...questions.voting_settings import FEWEST_TOLD, TRAITS
+from ...ballots.checks import on_voting_page
+from ...base.plurals import many
+from ...plan.plan import ballot_quota
+from ...questions.voting_settings import FEWEST_TOLD, TRAITS, VotingSettings
 from ...store import Store
 from ...store import schema as t
 from ...store.ballots.ballots import Ballot
+from ...store.projects.plans import PlanSettings
 from ...store.tokens.areas import items_of
 from ...store.votes.gold import gold_of
 from ...store.votes.voter_ids import hashing_of
 from ...store.voting.voting import Voting, voting_of
 from ...tabular.csv_writing import for_spreadsheets
+from ..words import moment as shown
 
 VOTING = {"open": "Voting is **open**.", "paused": "Voting is **paused**.", "closed": "Voting is **closed**."}
+MOST_TASKS = 1000  # per voter, of the page's settings
 PACE_MINUTES, ACTIVE_MINUTES = 10, 5
+LOCAL = ("localhost", "127.0.0.1", "::1")
 PLATFORM_LINKS = {
     "Prolific": "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
     "CloudResearch Connect": "?participantId=${participantId}&assignmentId=${assignmentId}",
@@ -44,6 +54,21 @@ class Live:
     def share(self) -> float:
         """The part of the wanted votes that are there, 0 to 1."""
         return min(self.votes / self.wanted, 1.0) if self.wanted else 0.0
+
+    @property
+    def said(self) -> str:
+        """The voters and their pace, as Markdown; empty before somebody comes."""
+        if not self.voters:
+            return ""
+        parts = [
+            f"{many(self.voters, 'voter')} on the voting page, {self.active:,} in the last {ACTIVE_MINUTES} minutes",
+            f"{self.finished:,} finished",
+        ]
+        if self.pace:
+            parts.append(f"{self.pace:.1f} votes per minute")
+        if self.expected_end:
+            parts.append(f"all there at about {shown(self.expected_end)} UTC at this pace")
+        return f"{'; '.join(parts)}."
 
 
 def load_live(store: Store, ballot_id: int, *, moment: datetime | None = None) -> Live:
@@ -72,6 +97,26 @@ def _stamp(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds")
 
 
+def standard_settings(plan: PlanSettings, ballot: Ballot) -> VotingSettings:
+    """The settings by which a ballot's voting page opens unless the owner changes them: the plan's, with its quota."""
+    quota = ballot_quota(ballot.number, ballot.n_comparisons, plan.n_voters, plan.task_size)
+    tasks = min(quota.tasks_per_voter, MOST_TASKS)
+    return VotingSettings(
+        task_size=plan.task_size,
+        ties_allowed=plan.ties_allowed,
+        tasks_per_voter=tasks,
+        **on_voting_page(plan.checks, tasks),
+    )
+
+
+def settings_said(settings: VotingSettings) -> str:
+    """What a voter is asked by these settings, in a sentence."""
+    return (
+        f"A voter gets {many(settings.tasks_per_voter, 'task')} of {many(settings.task_size, 'comparison')} at most; "
+        f"each comparison gets {many(settings.votes_per_comparison, 'vote')}."
+    )
+
+
 @dataclass(frozen=True)
 class VotingView:
     """The voting page of a ballot: its settings and state, the checks, and the voters (one row each).
@@ -85,14 +130,12 @@ class VotingView:
     told: pd.DataFrame
     hashes: bool | None
 
-    @property
-    def state_said(self) -> str:
-        """Whether voting is open, in a sentence (Markdown)."""
-        if self.voting is None:
-            return "Voting is not open yet."
-        if self.voting.is_resting:
-            return "Voting **rests** while the ballot is being closed. If that is stopped, voting goes on."
-        return VOTING[self.voting.state]
+
+def state_said(voting: Voting) -> str:
+    """Whether voting is open, in a sentence (Markdown)."""
+    if voting.is_resting:
+        return "Voting **rests** while the ballot is being closed. If that is stopped, voting goes on."
+    return VOTING[voting.state]
 
 
 def load(store: Store, project_id: str, ballot: Ballot) -> VotingView:
@@ -147,3 +190,20 @@ def write_invitations(base: str, code: str, invitations: Sequence[tuple[str, str
 def link(base: str, code: str) -> str:
     """The plain link of a voting page, at the address where its server is reached."""
     return f"{base.rstrip('/')}/v/{code}"
+
+
+def is_local(base: str) -> bool:
+    """Whether only this machine reaches an address.
+
+    >>> is_local("http://localhost:8600"), is_local("https://vote.example.org")
+    (True, False)
+    """
+    return urlsplit(base).hostname in LOCAL
+
+
+def qr_code(address: str) -> str:
+    """An address as a QR code: an SVG picture, dark on light with the margin that cameras need."""
+    image = io.BytesIO()
+    code = segno.make_qr(address, error="m")
+    code.save(image, kind="svg", border=4, dark="#000", light="#fff", xmldecl=False, omitsize=True)
+    return image.getvalue().decode()

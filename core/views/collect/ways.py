@@ -27,13 +27,13 @@ _OF_UPLOADS = {"turkle": "turkle", "mturk": "mturk", "labelstudio": "labelstudio
 
 
 def way_in_use(store: Store, ballot: Ballot, uploads: Sequence[Upload]) -> str:
-    """The way that votes on this ballot, else on the last one, came; Turkle where none did."""
+    """The way that votes on this ballot, else on the last one, came; the voting page where none did."""
     with store.read() as conn:
         if voting_of(conn, ballot.id) is not None:
             return "page"
         if publications_of(conn, ballot.id):
             return "turkle"
-    return next((_OF_UPLOADS[upload.platform] for upload in uploads if upload.platform in _OF_UPLOADS), "turkle")
+    return next((_OF_UPLOADS[upload.platform] for upload in uploads if upload.platform in _OF_UPLOADS), "page")
 
 
 def outgoing(store: Store, project_id: str, ballot: Ballot, pages: TaskPages, *, missing: bool = False) -> Outgoing:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from ...base.plurals import many
+from ...plan import Plan
+from ...plan.plan import Cost
 from ...questions.examples import Example
+from ...simulation.ceiling import RELIABLE
+from ...simulation.forecast import Forecast
 from ...store import Store
 from ...store import schema as t
 
@@ -35,3 +41,19 @@ def given_away(store: Store, project_id: str, examples: Sequence[Example]) -> li
                 )
             ).first()
         ]
+
+
+def plan_said(plan: Plan, cost: Cost, found: Forecast | None) -> str:
+    """What a plan costs and what it gives, in one sentence (Markdown); `found` is its forecast, where it is known."""
+    said = f"{plan.n_comparisons:,} votes in {many(plan.n_ballots, 'ballot')}, {cost.hours:,.1f} h"
+    if cost.total:
+        said += f", {cost.total:,.2f}"
+    if found is None or math.isnan(found.rho_w.mean):
+        return f"**{said}: {plan.n_items:,} items down to the top {plan.sizes[-1]:,}.**"
+    told = "" if math.isnan(found.separable) else f"tells models {found.separable:.2f} apart and "
+    return f"**{said}: {told}comes to ρ_w = {found.rho_w.mean:.2f} by simulation.**"
+
+
+def is_reliable(found: Forecast | None) -> bool:
+    """Whether a plan's own forecast calls its top reliable; rules of thumb then warn of nothing."""
+    return found is not None and found.rho_w.mean >= RELIABLE

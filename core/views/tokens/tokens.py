@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import pandas as pd
 
+from ...base.plurals import many
 from ...embeddings import REMEDIES, Embedding, Remedy
 from ...errors import InputError, RunoffError
 from ...store import Store
@@ -25,6 +26,7 @@ from ...tokens.spellings import near_spellings
 from ...votes.text import needs_references
 
 N_EXAMPLES = 3  # of tokens that a remedy finds
+LACKING = 2  # embeddings that a sentence names
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
 AT_ONCE = 4_000_000  # so many pairs of a token and a word are compared without being asked for
 
@@ -107,6 +109,21 @@ class TokensView:
     @property
     def n_tokens(self) -> int:
         return sum(len(area.tokens) for area in self.areas)
+
+    @property
+    def missing_said(self) -> str:
+        """How many tokens the embeddings lack, those that lack most first, as part of a sentence."""
+        known = [found for found in self.coverage if not found.problem]
+        lacking = sorted((found for found in known if len(found.missing)), key=lambda found: -len(found.missing))
+        if not known:
+            return "no embedding is loaded"
+        if not lacking:
+            return "no token is missing in the embedding" if len(known) == 1 else "no token is missing in any embedding"
+        first, *others = lacking
+        said = f"{many(len(first.missing), 'token')} missing in {first.name}"
+        said += "".join(f", {len(found.missing):,} in {found.name}" for found in others[: LACKING - 1])
+        more = len(lacking) - LACKING
+        return f"{said}, and some in {many(more, 'other')}" if more > 0 else said
 
 
 @lru_cache(maxsize=32)

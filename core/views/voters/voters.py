@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pandas as pd
 import sqlalchemy as sa
@@ -77,13 +78,29 @@ class VotersView:
             out=out,
         )
 
-    def odd(self, hashed: bool = False) -> list[tuple[str, list[str]]]:
-        """Who counts and looks odd by a rule of `ODD` at its usual bound: name and reasons, in the table's order."""
+    @cached_property
+    def odd_reasons(self) -> dict[int, list[str]]:
+        """Who counts and looks odd by a rule of `ODD` at its usual bound: reasons by voter_id, in the table's order."""
         found = propose(self.quality.table, {key: RULES[key].bound for key in ODD})
-        names = self.called(hashed)
         reasons = found.groupby("voter_id")["reason"].agg(list)
-        order = self.table(hashed)["voter_id"]
-        return [(names[id_], reasons[id_]) for id_ in order[order.isin(reasons.index)]]
+        order = self.table()["voter_id"]
+        return {int(id_): reasons[id_] for id_ in order[order.isin(reasons.index)]}
+
+    def odd(self, hashed: bool = False) -> list[tuple[str, list[str]]]:
+        """The names of `odd_reasons` with their reasons."""
+        names = self.called(hashed)
+        return [(names[id_], reasons) for id_, reasons in self.odd_reasons.items()]
+
+    @property
+    def looks_said(self) -> str:
+        """How many voters look fine, how many don't, and who is left out, in a sentence."""
+        total, n_odd, n_out = self.count.total, len(self.odd_reasons), len(self.left_out)
+        out = f"; {n_out:,} left out" if n_out else ""
+        named = self.count.named
+        if not n_odd:
+            return f"{named[:1].upper()}{named[1:]} {'looks' if total == 1 else 'look'} fine{out}."
+        odd = plural(n_odd, "{n} looks odd", "{n} look odd")
+        return f"{total - n_odd:,} of {named} {'looks' if total - n_odd == 1 else 'look'} fine; {odd}{out}."
 
     def odd_said(self, hashed: bool = False) -> str:
         """Who looks odd, each with the reasons, in a sentence; "" where nobody does."""
