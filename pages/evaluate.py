@@ -1,4 +1,5 @@
-"""How well each embedding ranks the items as people do, how sure that is, and why."""
+"""How well each embedding ranks the items as people do, how sure that is, and why: a leaderboard, and what is behind
+it in tabs, of which only the open one is drawn."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import streamlit as st
 from core.store.projects.library import read_embeddings
 from core.views.evaluate.evaluate import EvaluateView
 from ui.embeddings import encoder_box, imports
-from ui.evaluate import differences_box, headline, jobs, needed_box, parts_box, tables, why_box
+from ui.evaluate import differences_box, headline, jobs, needed_box, parts_box, settings, tables, why_box
 from ui.shared import cache, frame
 
 project = frame.project()
@@ -18,35 +19,57 @@ if not read_embeddings(frame.store(), project.id):
 with st.container():  # each has a place of its own, full or empty, so that the open tab stays open
     imports.watch(frame.store(), project)
 answer = st.container()  # the headline stands above the settings that it follows from
-n0, notion, policy, top = headline.settings(project)
-view: EvaluateView = cache.load_evaluation(frame.store(), project, n0, notion, policy, top)
+with st.container(horizontal=True, vertical_alignment="center"):
+    signs = st.container(horizontal=True, vertical_alignment="center", width="content")
+    reading = st.container(width="content")
+    chosen = settings.show(project)
+view: EvaluateView = cache.load_evaluation(frame.store(), project, chosen.n0, chosen.notion, chosen.policy, chosen.top)
 if view.dataset.empty:
     frame.nothing_yet("There are no scores to compare with yet.", "collect", "collect votes")
+with signs:
+    headline.signs(view, project)
 if not view.evaluations:
     with answer:
-        headline.show(view, None, None, None, project)
+        headline.show(view, None, None, None)
     frame.stop()
 visit = jobs.visit(view, project)
 
 with st.container():
-    by_votes = tables.votes_intervals(visit)
+    by_votes = tables.votes_intervals(visit, chosen)
 with st.container():
     by_tokens = tables.token_intervals(visit)
 with answer:
-    headline.show(view, by_votes, by_tokens, visit, project)
-figures, differences, why, parts, variants = st.tabs(["Figures", "Differences", "Why", "Parts", "Variants"])
-with figures:
-    tables.show(visit, by_votes, by_tokens)
-with differences:
-    differences_box.show(visit, by_votes, by_tokens)
-    if len(view.evaluations) > 1:
-        needed_box.show(view, project)
-with why:
-    why_box.show(view, project)
-with parts:
-    parts_box.show(visit)
-with variants:
-    parts_box.variants(visit)
+    headline.show(view, by_votes, by_tokens, visit)
+with reading, st.popover("How to read this", icon=":material/help:", key=f"evaluate-reading-{project.id}"):
+    headline.reading(view, by_votes, by_tokens)
+with st.container():
+    scale = tables.scale_of(visit)
+tables.show(visit, chosen, by_votes, by_tokens, scale)
+
+names = ["Areas", "Differences", "Disagreements", "Parts", "Variants", "All figures"]
+areas, differences, why, parts, variants, everything = st.tabs(
+    names, key=f"evaluate-tab-{project.id}", on_change="rerun"
+)
+if areas.open:
+    with areas:
+        tables.by_area(visit, chosen, by_votes, by_tokens)
+if differences.open:
+    with differences:
+        differences_box.show(visit, chosen, by_votes, by_tokens)
+        if len(view.evaluations) > 1:
+            needed_box.show(view, project)
+if why.open:
+    with why:
+        why_box.show(view, project)
+if parts.open:
+    with parts:
+        parts_box.show(visit, chosen)
+if variants.open:
+    with variants:
+        parts_box.variants(visit, chosen)
+if everything.open:
+    with everything:
+        tables.everything(visit, scale)
 with st.expander("Add a model", icon=":material/add:"):
     frame.link(
         "embeddings", "A file of vectors or of similarities: on the Embeddings page", icon=":material/upload_file:"

@@ -1,4 +1,5 @@
-"""The ranking, and the paper's Figures 2, 3 and 4 from the project's own votes and embeddings."""
+"""The ranking: its top in a chart, how far to trust it, and in tabs all items and the paper's Figures 2, 3 and 4 from
+the project's own votes and embeddings. Only the open tab is drawn."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from core.base.plurals import many, plural
 from core.dataset.files import to_csv
 from core.views.scores.scores import ScoresView
 from ui.scores import score_figures, trust_panel, vote_checks
-from ui.shared import cache, frame
+from ui.shared import badges, cache, frame
 
 project = frame.project()
 store = frame.store()
@@ -30,18 +31,10 @@ def headline() -> None:
     votes, items = many(about["votes"], "vote"), many(len(dataset), "item")
     leader = frame.plain(view.leader)
     st.markdown(f"**Most related: {leader}**, by {votes} of {view.voters.said} on {items}.")
-    if about["simulated_votes"]:
-        st.warning("These scores hold votes of simulated voters.", icon=":material/science:")
-    if about["provisional"]:
-        said = plural(
-            about["ballots_closed"],
-            "Provisional: {n} of {planned} ballots is closed. An open ballot counts once it is closed.",
-            "Provisional: {n} of {planned} ballots are closed. An open ballot counts once it is closed.",
-            planned=about["ballots_planned"],
-        )
-        st.info(said, icon=":material/hourglass_top:")
-    overview = cache.load_overview(store, project)
-    frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        badges.show(about)
+        overview = cache.load_overview(store, project)
+        frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
     if about["unscored_items"]:
         n = about["unscored_items"]
         st.info(
@@ -60,22 +53,26 @@ def ranking() -> None:
     shown = view.ranking(word)
     if word.strip():
         st.caption(f"{len(shown):,} of {len(dataset):,} items")
-    three = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
         shown,
         hide_index=True,
-        height=420,
+        height=300,
         lazy=True,
         column_config={
             "rank": st.column_config.NumberColumn(help="1 is the top; tied items share their average rank."),
+            "token_a": st.column_config.TextColumn("token"),
+            "token_b": st.column_config.TextColumn("with token"),
             "rank_lower": st.column_config.NumberColumn("rank from", help="Best rank of the 90 % interval."),
             "rank_upper": st.column_config.NumberColumn("rank to", help="Worst rank of the 90 % interval."),
             "score": st.column_config.NumberColumn(format="%.3f", help=view.about.score),
-            "lower": three,
+            "lower": st.column_config.NumberColumn(
+                "from", format="%.3f", help="Lower bound of the score's 90 % interval."
+            ),
             "upper": st.column_config.NumberColumn(
+                "to",
                 format="%.3f",
                 help=(
-                    "lower and upper bound the score's 90 % interval; voters were resampled 1,000 times. "
+                    "Upper bound of the score's 90 % interval; voters were resampled 1,000 times. "
                     "By the paper's protocol an item that won every vote has an interval of no width."
                 ),
             ),
@@ -97,9 +94,25 @@ def ranking() -> None:
 
 
 headline()
-st.subheader("Ranking")
-ranking()
+score_figures.top(view, stem)
 if view.n_closed:
     trust_panel.show(project, area_id)
-    vote_checks.figures(project, area_id)
-    score_figures.figures(view, project, area_id, stem)
+names = ["All items", *(["How it settled", "Ballot by ballot", "Random pairs", "Checks"] if view.n_closed else [])]
+items, *behind = st.tabs(names, key=f"scores-tab-{project.id}", on_change="rerun")
+if items.open:
+    with items:
+        ranking()
+if behind:
+    settled, by_ballot, random_pairs, checks = behind
+    if settled.open:
+        with settled:
+            score_figures.settling(project, area_id, stem)
+    if by_ballot.open:
+        with by_ballot:
+            score_figures.by_ballot(view, project, stem)
+    if random_pairs.open:
+        with random_pairs:
+            score_figures.random_pairs(project)
+    if checks.open:
+        with checks:
+            vote_checks.figures(project, area_id)

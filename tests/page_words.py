@@ -21,6 +21,12 @@ def labelled(elements: Iterable[Any], label: str) -> Any:
     return found
 
 
+def turn_to(app: AppTest, tab: str) -> AppTest:
+    """Open a tab that is drawn only while it is open, by its label."""
+    app.session_state[f"{app.title[0].value.lower()}-tab-{app.session_state['project_id']}"] = tab
+    return app.run()
+
+
 def press(app: AppTest, label: str) -> AppTest:
     """Press the only button of this label."""
     return labelled(app.button, label).click().run()

@@ -104,7 +104,7 @@ def test_a_png_fits_a_papers_column(name):
 def test_rows_keep_their_height_in_a_column():
     top = pd.DataFrame({"pair": [f"i {n}" for n in range(30)], "rank": range(30), "score": 0.5, "lower": 0.4})
     chart = charts.top_intervals(top.assign(upper=0.6, votes=20))
-    assert specification(chart, width=COLUMN)["height"] == specification(chart)["height"] == 18 * 30
+    assert specification(chart, width=COLUMN)["height"] == specification(chart)["height"] == 70 + 20 * 30
 
 
 @pytest.mark.parametrize("make", [to_svg, to_png])

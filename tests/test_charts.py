@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts import charts, evaluation
+from core.charts import charts, evaluation, settling
 from core.charts.files import specification
 from core.charts.settling import places_by_ballot
 
@@ -142,9 +142,27 @@ def test_intervals_that_are_to_come_have_their_place_in_the_legend() -> None:
     assert legends == [{tuple(kinds)}] * 2
 
 
-def test_names_in_the_chart_of_models_leave_room_to_what_is_plotted() -> None:
-    """A name so many pixels below the top would squeeze what is plotted until it fits in."""
+def test_names_of_lines_and_band_stand_above_what_is_plotted() -> None:
+    """Each line's at a height of its own, and none on a model's interval."""
     yardsticks = pd.DataFrame({"model": ["v", "w"], "ρ_w": [0.8, 0.9]})
     spec = specification(evaluation.figures_by_model(models(), "ρ_w", (-0.5, 0.2), yardsticks))
     places = [of["y"]["value"] for of in encodings(spec) if "text" in of]
-    assert places == ["height", 8, 21]
+    assert places == [-3, -16, -3]
+
+
+def test_names_of_near_places_lie_a_line_of_text_apart() -> None:
+    """The first ten places of a ranking of hundreds lie close together on a logarithmic axis."""
+    ranks, height = np.arange(1.0, 11.0), 510
+    moved = settling._apart(ranks, 700.0, height)
+    pixels = np.log(moved) / np.log(700.0) * (height - settling.BELOW)
+    assert np.diff(pixels).min() >= settling.LINE - 1e-9
+    assert moved[:3].tolist() == pytest.approx([1.0, 2.0, 3.0])  # far enough apart already
+    assert (moved >= ranks - 1e-9).all()
+
+
+def test_items_without_intervals_are_in_the_chart_of_the_top() -> None:
+    spec = specification(charts.top_intervals(items(20).head(15).assign(lower=np.nan, upper=np.nan)))
+    titles = {of["x"].get("title") for of in encodings(spec) if "field" in of.get("x", {})}
+    assert titles == {"Score"}
+    (rows,) = [rows for rows in spec["datasets"].values() if len(rows) == 15]
+    assert [row["shown"].split("  ")[1] for row in rows] == [f"{row['score']:.3f}" for row in rows]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 MAX_POINTS = 5000
+ROW = 20  # pixels of a named item
 GREY = "#808080"  # stands out on white and on near-black
 # After Okabe and Ito's palette (2008); all stand out on white and on near-black, and any two from each other for eyes
 # without green cones too. tests/test_palette.py measures both.
@@ -171,6 +174,7 @@ def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:
 def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
     """The paper's Figure 3: values of items, of random pairs and the like, sorted, over the share of pairs."""
     names = list(dict.fromkeys(curves["pairs"]))
+    legend = alt.Legend(orient="top", columns=2)  # more side by side would be cut in half of a page
     dashes = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3]]
     return (
         alt.Chart(curves)
@@ -181,7 +185,7 @@ def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
             color=alt.Color(
                 "pairs:N",
                 title=None,
-                legend=alt.Legend(orient="top"),
+                legend=legend,
                 scale=alt.Scale(domain=names, range=BALLOT_COLOURS[: len(names)]),
             ),
             strokeDash=alt.StrokeDash("pairs:N", title=None, scale=alt.Scale(domain=names, range=dashes[: len(names)])),
@@ -191,7 +195,7 @@ def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
                 alt.Tooltip("value:Q", title=value, format=".3f"),
             ],
         )
-        .properties(height=300)
+        .properties(height=300 + 32 * (len(names) // 2 + len(names) % 2))
     )
 
 
@@ -226,11 +230,15 @@ def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
 
 
 def top_intervals(top: pd.DataFrame) -> Chart:
-    """The first items with the intervals of their scores: `top` has pair, rank, score, lower, upper and votes."""
+    """The first items with scores, the intervals of these where there are any, and votes.
+
+    `top` has pair, rank, score, lower, upper and votes.
+    """
+    shown = top.assign(shown=[f"{pair}  {score:.3f}" for pair, score in zip(top["pair"], top["score"], strict=True)])
     pairs = alt.Y(
-        "pair:N",
+        "shown:N",
         title=None,
-        sort=list(top["pair"]),
+        sort=list(shown["shown"]),
         axis=alt.Axis(labelLimit=260, labelOverlap=False, labelFlush=False),
     )
     tooltip = [
@@ -241,10 +249,19 @@ def top_intervals(top: pd.DataFrame) -> Chart:
         alt.Tooltip("upper:Q", title="to", format=".3f"),
         alt.Tooltip("votes:Q", title="Votes", format=","),
     ]
-    base = alt.Chart(top).encode(y=pairs, tooltip=tooltip)
-    range_ = alt.Scale(zero=False)
-    bars = base.mark_rule(color=BLUE, strokeWidth=3, opacity=0.5).encode(
-        x=alt.X("lower:Q", title="Score with its 90 % interval", scale=range_, axis=alt.Axis(tickCount=8)), x2="upper:Q"
-    )
-    dots = base.mark_point(color=BLUE, filled=True, size=60).encode(x="score:Q")
-    return alt.layer(bars, dots).properties(height=max(120, 18 * len(top)))
+    base = alt.Chart(shown).encode(y=pairs, tooltip=tooltip)
+    has_intervals = shown["lower"].notna().any()
+    x: dict[str, Any] = {
+        "title": "Score with its 90 % interval" if has_intervals else "Score",
+        "scale": alt.Scale(zero=False),
+        "axis": alt.Axis(tickCount=6, labelFlush=True),
+    }
+    bars = base.transform_filter("isValid(datum.lower)").mark_rule(color=BLUE, strokeWidth=3, opacity=0.5)
+    bars = bars.encode(x=alt.X("lower:Q", **x), x2="upper:Q")
+    dots = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(x=alt.X("score:Q", **x))
+    beside: dict[str, Any] = {"align": "left", "dx": 8, "color": GREY, "fontSize": 11}
+    votes = base.mark_text(**beside).encode(x=alt.value("width"), text=alt.Text("votes:Q", format=","))
+    head = alt.Chart(pd.DataFrame({"head": ["votes"]})).mark_text(**beside, baseline="bottom")
+    head = head.encode(x=alt.value("width"), y=alt.value(-2), text="head:N")
+    layers = (bars, dots) if has_intervals else (dots,)  # an empty layer is a picture without a name
+    return alt.layer(*layers, votes, head).properties(height=70 + ROW * len(shown))

@@ -12,8 +12,12 @@ import pandas as pd
 from .charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
-BAND = "nine of ten random rankings"
-VOTES, TOKENS = "other voters", "other words"
+BAND = "random rankings"
+VOTES, TOKENS = "other voters", "other tokens"
+LEAST_PLOT = 200  # pixels of what is plotted, without axes and legends
+LEGEND = 32  # pixels of a line of a legend
+NAME = 18  # characters of a model's name in a line of an axis
+ROW, AROUND = 46, 150  # pixels of a model, and of axis, legend and the names above what is plotted
 
 
 def figures_by_model(
@@ -22,17 +26,21 @@ def figures_by_model(
     floor: tuple[float, float] | None,
     top: pd.DataFrame,
     coming: Sequence[str] = (),
+    *,
+    title: str = "",
 ) -> Chart:
     """One figure of each model as a dot, with the intervals over votes and over tokens, the best at the top.
 
     `table` has embedding, estimate, corrected, lower, upper, "token corrected", "token lower" and "token upper"; each
     interval has the estimate it is about on it, and the grey dot is the figure as it was measured. `floor` is where
     nine of ten random rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines; both
-    are labelled. `coming` are kinds of intervals that aren't there yet and have their place in the legend already.
+    are labelled above what is plotted, each at a height of its own, as they may lie close together. `coming` are kinds
+    of intervals that aren't there yet and have their place in the legend already. `title` is the figure's name where it
+    isn't `figure`.
     """
     shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False)
-    names = list(shown["embedding"])
-    y = alt.Y("embedding:N", sort=names, title=None, axis=alt.Axis(labelLimit=180, labelOverlap=False))
+    names, named = list(shown["embedding"]), title or figure
+    y = alt.Y("embedding:N", sort=names, title=None, axis=_wrapped())
     ends = {VOTES: ("corrected", "lower", "upper"), TOKENS: ("token corrected", "token lower", "token upper")}
     long = pd.concat(
         [
@@ -42,12 +50,12 @@ def figures_by_model(
             for kind, (at, low, high) in ends.items()
         ]
     ).dropna()
-    x, height = alt.Scale(zero=False), 130 + 46 * len(names)
+    x, height = alt.Scale(zero=False, padding=12), AROUND + max(LEAST_PLOT, ROW * len(names))
     layers: list[alt.Chart] = []
     if floor:
         band = pd.DataFrame({"from": [floor[0]], "to": [floor[1]]})
         layers.append(alt.Chart(band).mark_rect(color=GREY, opacity=0.18).encode(x=alt.X("from:Q", scale=x), x2="to:Q"))
-        layers.append(_label(band.assign(at=sum(floor) / 2, label=BAND), "height").encode(x=alt.X("at:Q", scale=x)))
+        layers.append(_label(band.assign(at=sum(floor) / 2, label=BAND), 0).encode(x=alt.X("at:Q", scale=x)))
     if len(top) and figure in top:
         lines = pd.DataFrame({"value": top[figure], "yardstick": top["model"]})
         layers.append(
@@ -55,25 +63,26 @@ def figures_by_model(
             .mark_rule(strokeDash=[5, 4], color=GREY, strokeWidth=2)
             .encode(x="value:Q", tooltip=[alt.Tooltip("yardstick:N", title="Yardstick"), _three("value", figure)])
         )
-        for place in range(len(lines)):  # each at a height of its own, as two may lie close together
+        for place in range(len(lines)):
             label = lines.iloc[[place]].rename(columns={"value": "at", "yardstick": "label"})
-            layers.append(_label(label, 8 + 13 * place, is_left=True).encode(x=alt.X("at:Q", scale=x)))
+            layers.append(_label(label, len(lines) - 1 - place, is_left=True).encode(x=alt.X("at:Q", scale=x)))
     kinds = [kind for kind in ends if kind in {*long["interval"], *coming}]
     colours = alt.Scale(domain=kinds, range=[{VOTES: BLUE, TOKENS: ORANGE}[kind] for kind in kinds])
     for kind in kinds:
         aside = -6 if kind == VOTES else 6
         of_kind = alt.Chart(long[long["interval"] == kind])
-        said = [_model(), alt.Tooltip("interval:N", title="90 % by"), _three("at", "Without its bias")]
+        said = [_model(), alt.Tooltip("interval:N", title="90 % with"), _three("at", "Without its bias")]
         said += [_three("from", "From"), _three("to", "To")]
-        colour = alt.Color("interval:N", title="90 % by", scale=colours, legend=alt.Legend(orient="top"))
-        across = alt.X("from:Q", title=figure, scale=x)
+        legend = alt.Legend(orient="top", offset=34)  # above the names of lines
+        colour = alt.Color("interval:N", title=None, scale=colours, legend=legend)
+        across = alt.X("from:Q", title=named, scale=x, axis=alt.Axis(labelFlush=True, tickCount=8))
         line = of_kind.mark_rule(strokeWidth=3, yOffset=aside)
         layers.append(line.encode(y=y, x=across, x2="to:Q", color=colour, tooltip=said))
         dot = of_kind.mark_point(filled=True, size=70, opacity=1, yOffset=aside)
-        layers.append(dot.encode(y=y, x=alt.X("at:Q", title=figure, scale=x), color=colour, tooltip=said))
+        layers.append(dot.encode(y=y, x=alt.X("at:Q", title=named, scale=x), color=colour, tooltip=said))
     dots = alt.Chart(shown).mark_point(filled=True, size=70, color=GREY, opacity=1)
     layers.append(
-        dots.encode(y=y, x=alt.X("estimate:Q", title=figure, scale=x), tooltip=[_model(), _three("estimate", figure)])
+        dots.encode(y=y, x=alt.X("estimate:Q", title=named, scale=x), tooltip=[_model(), _three("estimate", named)])
     )
     return alt.layer(*layers).properties(height=height)
 
@@ -99,20 +108,23 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
     return alt.layer(*bars, dots, words).properties(height=85 + 36 * len(shown))
 
 
+def _wrapped() -> alt.Axis:
+    """An axis of names that are broken into lines, so that what is plotted keeps its room on a phone."""
+    broken = f"split(replace(datum.label, /(.{{1,{NAME}}})(\\s+|$)/g, '$1\\n'), '\\n')"
+    return alt.Axis(labelLimit=140, labelOverlap=False, labelExpr=broken, labelLineHeight=12)
+
+
 def _ends() -> list[alt.Tooltip]:
-    ends = {"lower": "90 % with other voters, from", "upper": "to", "from": "With other words, from", "to": "to "}
+    ends = {"lower": "90 % with other voters, from", "upper": "to", "from": "With other tokens, from", "to": "to "}
     return [_three(name, title) for name, title in ends.items()]
 
 
-def _label(rows: pd.DataFrame, y: float | str, *, is_left: bool = False) -> alt.Chart:
-    """The name of a line, to its left, `y` pixels below the top of what is plotted, or of a band, in its middle.
-
-    A band's stands at the bottom, y = "height": what is plotted is lower than the chart by its legend and its axis,
-    and a number of pixels below it would squeeze it until all fits in.
-    """
-    style: dict[str, Any] = {"align": "right", "dx": -5} if is_left else {"align": "center", "dy": -9}
-    mark = alt.Chart(rows).mark_text(color=GREY, fontSize=11, **style)
-    return mark.encode(text="label:N", y=alt.value(y))
+def _label(rows: pd.DataFrame, line: int, *, is_left: bool = False) -> alt.Chart:
+    """The name of a dashed line, ending at it, or of a band, about its middle, above what is plotted; line 0 is next to
+    it, and each further one higher by a line of text."""
+    style: dict[str, Any] = {"align": "right", "dx": 2} if is_left else {"align": "center"}
+    mark = alt.Chart(rows).mark_text(color=GREY, fontSize=11, baseline="bottom", **style)
+    return mark.encode(text="label:N", y=alt.value(-3 - 13 * line))
 
 
 def _model() -> alt.Tooltip:
@@ -135,7 +147,7 @@ def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
     lines = lines.encode(y=alt.Y("first:N", scale=order), y2="last:N", x=x)
     dots = alt.Chart(groups).mark_point(filled=True, size=110, color=BLUE, opacity=1)
     dots = dots.encode(x=x, y=y, tooltip=[_model(), alt.Tooltip("group:N", title="Group")])
-    return alt.layer(lines, dots).properties(height=110 + 34 * len(names))
+    return alt.layer(lines, dots).properties(height=85 + max(LEAST_PLOT, 34 * len(names)))
 
 
 def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
@@ -159,7 +171,7 @@ def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
         )
     )
     here = alt.Chart(pd.DataFrame({"n0": [n0]})).mark_rule(color=GREY, strokeDash=[6, 4]).encode(x=x)
-    return alt.layer(here, lines).properties(height=280)
+    return alt.layer(here, lines).properties(height=80 + LEGEND * len(names) + max(LEAST_PLOT, LEGEND * len(names)))
 
 
 def layout_map(points: pd.DataFrame) -> Chart:

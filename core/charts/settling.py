@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from .charts import BLUE, GREY, ORANGE, Chart
 
 N_COLOURED = 10
 STEP = 17  # height a named item needs
+LINE, BELOW = 13, 50  # pixels of a line of text, and of the axis below what is plotted
 
 
 def places_by_ballot(history: pd.DataFrame) -> Chart:
@@ -33,6 +35,7 @@ def places_by_ballot(history: pd.DataFrame) -> Chart:
         "rank:Q",
         title="Place (1 = most related), logarithmic",
         scale=alt.Scale(type="log", domain=[lowest, 1], nice=False),
+        axis=alt.Axis(grid=False),  # its lines would go through the names
     )
     colour = (
         alt.when(near)
@@ -64,18 +67,27 @@ def places_by_ballot(history: pd.DataFrame) -> Chart:
         .add_params(near)
     )
     known = [bars] if frame["rank_lower"].notna().any() else []  # an empty layer is a picture without a name
-    return alt.layer(lines, *known, dots, _names(frame[frame["ballot"] == last], x, y)).properties(
-        height=max(240, STEP * n_shown)
-    )
+    height = max(240, STEP * n_shown)
+    names = _names(frame[frame["ballot"] == last], x, lowest, height)
+    return alt.layer(lines, *known, dots, names).properties(height=height)
 
 
-def _names(now: pd.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
+def _names(now: pd.DataFrame, x: alt.X, lowest: float, height: int) -> alt.Chart:
     """The first items' names right of the last ballot; tied items share a line, which names one and counts the rest,
-    so that the lines keep their room on a phone."""
+    so that the lines keep their room on a phone. Names of places that lie close together are moved apart."""
     first = now[now["place"] <= N_COLOURED]
     named = first.groupby(["ballot", "rank"], as_index=False).agg(pair=("pair", _first_of))
+    named = named.assign(at=_apart(named["rank"].to_numpy(), lowest, height))
     text = alt.Chart(named).mark_text(align="left", dx=9, fontSize=11, limit=190, color=GREY)
-    return text.encode(x=x, y=y, text="pair:N")
+    return text.encode(x=x, y=alt.Y("at:Q"), text="pair:N")
+
+
+def _apart(ranks: np.ndarray, lowest: float, height: int) -> np.ndarray:
+    """Ranks in ascending order, moved down a logarithmic axis from 1 to `lowest` so far that lines of text fit."""
+    pixels = np.log(ranks) / np.log(lowest) * (height - BELOW)
+    for place in range(1, len(pixels)):
+        pixels[place] = max(pixels[place], pixels[place - 1] + LINE)
+    return np.asarray(np.exp(pixels / (height - BELOW) * np.log(lowest)))
 
 
 def _first_of(pairs: pd.Series) -> str:

@@ -116,7 +116,7 @@ def evaluate(visitor: Visitor) -> float:
     """ρ by |cos|, from the table as downloaded."""
     visitor.go("Evaluate")
     visitor.says(re.compile(rf"reaches ρ_w = .?0\.\d{{3}} and τ_w = .?0\.\d{{3}} on {N_ITEMS} of {N_ITEMS} items\."))
-    rows = csv.DictReader(io.StringIO(visitor.download("Download this table (CSV)").decode("utf-8-sig")))
+    rows = csv.DictReader(io.StringIO(visitor.download("Download all figures (CSV)").decode("utf-8-sig")))
     return next(float(row["ρ"]) for row in rows if row["part"] == "overall")
 
 

@@ -37,36 +37,41 @@ def test_three_models_from_adding_to_the_download(own_server: Server, visit: Cal
     leads = r"similarity leads: ρ_w = 0\.\d{3} on [\d,]+ of [\d,]+ items, those that all cover\. Told apart from all"
     visitor.says(re.compile(leads))
 
-    visitor.turn_to("Differences")
-    visitor.says("Can they be told apart?")
+    turn_to(visitor, "Differences")
+    visitor.says("With other tokens: would they")
     visitor.says("A line joins those that aren't")
     visitor.press("Compute p-values")
     visitor.says("Permuting the tokens in the background")
     other = visit(own_server)  # a second tab finds the same work, and then its result
     other.open(f"evaluate?project={PROJECT}")
-    other.turn_to("Differences")
+    turn_to(other, "Differences")
     for tab in (visitor, other):
-        expect(tab.main.get_by_role("region", name="p-values by permuted tokens")).to_be_visible()
+        expect(tab.main.get_by_role("table", name="p-values by permuted tokens")).to_be_visible()
     expect(visitor.page.get_by_role("tab", name="Differences")).to_have_attribute("aria-selected", "true")
     visitor.page.reload()
     visitor.ready()
-    visitor.turn_to("Differences")
-    expect(visitor.main.get_by_role("region", name="p-values by permuted tokens")).to_be_visible()
+    turn_to(visitor, "Differences")
+    expect(visitor.main.get_by_role("table", name="p-values by permuted tokens")).to_be_visible()
     expect(visitor.main.get_by_role("button", name="Compute p-values")).to_have_count(0)
 
-    visitor.turn_to("Why")
+    turn_to(visitor, "Disagreements")
     visitor.says("Where people and embedding disagree")
     visitor.says("Asked of the 72 highest items by the embedding")
-    visitor.turn_to("Variants")
+    turn_to(visitor, "Variants")
     visitor.says("Of an encoder only the project's tokens are known")
 
-    visitor.turn_to("Figures")
-    table = visitor.download("Download this table (CSV)").decode("utf-8-sig")
+    table = visitor.download("Download all figures (CSV)").decode("utf-8-sig")
     rows = [row for row in csv.DictReader(io.StringIO(table)) if row["part"] == "overall"]
     assert {row["embedding"] for row in rows} == NAMES
     assert [row["covered"] for row in sorted(rows, key=lambda row: row["embedding"])] == ["722", "760", "760"]
     best = max(rows, key=lambda row: float(row["ρ"]))
     assert best["embedding"] == "similarity"
+
+
+def turn_to(visitor: Visitor, tab: str) -> None:
+    """Open a tab that is drawn once it is open."""
+    with visitor.a_run():
+        visitor.turn_to(tab)
 
 
 def add_similarities(visitor: Visitor) -> None:

@@ -19,7 +19,7 @@ from tests.browser.visitor import TIMEOUT_MS, Visitor
 
 SIZES = {"wide": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 # Top and height of what stands below the headline, in whole pixels.
-_PLACES = """() => ['stVegaLiteChart', 'stDataFrame', 'stExpander'].map(kind => {
+_PLACES = """() => ['stVegaLiteChart', 'stTable', 'stExpander'].map(kind => {
   const main = document.querySelector('[data-testid="stMain"]');
   const shown = [...main.querySelectorAll(`[data-testid="${kind}"]`)].filter(element => element.checkVisibility());
   return shown.map(element => element.getBoundingClientRect()).map(box =>

@@ -188,12 +188,15 @@ def look_at_scores(visitor: Visitor, scores: dict[frozenset[str], float], slopes
     top = {item for item, score in scores.items() if abs(score - best) < 1e-9}
     assert {frozenset(row[1:3]) for row in rows[: len(top)]} == top
     assert [float(row[4]) for row in rows[: len(top)]] == pytest.approx([best] * len(top))
-    figures = visitor.main.get_by_test_id("stVegaLiteChart").locator("canvas, svg")
-    expect(figures).to_have_count(5)  # the top, how it settled, and the paper's Figures 4, 2 and 3
-    for figure in figures.all():
-        expect(figure).to_be_visible()
-        expect(figure.locator(".role-mark").first).to_be_attached()
-        assert n_colours(figure) > 2
+    for tab, n_figures in {"How it settled": 2, "Random pairs": 2, "Ballot by ballot": 3}.items():  # one is the top
+        with visitor.a_run():
+            visitor.turn_to(tab)
+        figures = visitor.main.get_by_test_id("stVegaLiteChart").locator("canvas, svg")
+        expect(figures).to_have_count(n_figures)
+        for figure in figures.all():
+            expect(figure).to_be_visible()
+            expect(figure.locator(".role-mark").first).to_be_attached()
+            assert n_colours(figure) > 2
     visitor.says(f"b̂ = {slopes[0]:.3f}")
     visitor.choose("3")
     visitor.says(f"b̂ = {slopes[1]:.3f}")
@@ -209,20 +212,33 @@ def look_at_evaluation(visitor: Visitor) -> float:
     """Figures are there and follow n₀; returns ρ by cos, which gensim can check."""
     visitor.go("Evaluate")
     visitor.says(re.compile(r"reaches ρ_w = -?0\.\d{3} and τ_w = -?0\.\d{3} on 42 of 56 items\."))
-    visitor.says("28% of the weight")
     by_two = figures_of(visitor)
-    visitor.fill("Offset n₀", "0")
-    visitor.says("61% of the weight")
+    box = visitor.page.get_by_test_id("stPopoverBody")  # it lies outside of the page's main part
+    visitor.unfold("How to read this")
+    expect(box).to_contain_text("28% of the weight")
+    visitor.page.keyboard.press("Escape")
+    visitor.unfold("Settings")
+    offset = box.get_by_role("spinbutton", name="Offset n₀")
+    offset.fill("0")
+    with visitor.a_run():
+        offset.press("Tab")
+    visitor.page.keyboard.press("Escape")
     by_nought = figures_of(visitor)
     assert by_nought["ρ_w"] != by_two["ρ_w"]
     assert by_nought["ρ"] == by_two["ρ"]
-    visitor.choose("cos (similarity)")
+    visitor.unfold("How to read this")
+    expect(box).to_contain_text("61% of the weight")
+    visitor.page.keyboard.press("Escape")
+    visitor.unfold("Settings")
+    with visitor.a_run():
+        box.get_by_role("radio", name="cos (similarity)", exact=True).click()
+    visitor.page.keyboard.press("Escape")
     return figures_of(visitor)["ρ"]
 
 
 def figures_of(visitor: Visitor) -> dict[str, float]:
     """The overall line of the evaluation's table, as downloaded."""
-    rows = list(csv.DictReader(io.StringIO(visitor.download("Download this table (CSV)").decode("utf-8"))))
+    rows = list(csv.DictReader(io.StringIO(visitor.download("Download all figures (CSV)").decode("utf-8"))))
     line = next(row for row in rows if row["part"] == "overall")
     return {name: float(line[name]) for name in ("ρ_w", "τ_w", "ρ", "τ")}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from campaigns import PLAN, make_project
-from page_words import words
+from page_words import turn_to, words
 
 from core.ballots.checks import CheckSettings, GoldPair
 from core.questions.examples import Example
@@ -83,7 +83,7 @@ def test_collect_and_scores_say_what_came_of_them(empty, visit):
     simulate_votes(empty, project_id, share=0.5)
     said = words(visit("collect", project_id))
     assert "Checks in this ballot, answered of those asked for" in said
-    app = visit("scores", project_id)
+    app = turn_to(visit("scores", project_id), "Checks")
     assert not app.exception
     assert "Checks in the ballots" in words(app)
     assert "by an audit (90 % interval" in words(app)
@@ -104,6 +104,6 @@ def test_without_checks_nothing_is_said_of_them(empty, visit):
     draw_next_ballot(empty, project_id)
     simulate_votes(empty, project_id)
     close_ballot(empty, project_id)
-    said = words(visit("scores", project_id))
+    said = words(turn_to(visit("scores", project_id), "Checks"))
     assert "Checks in the ballots" not in said
     assert "No audit: no item that was cut came back as a check" in said

@@ -63,7 +63,7 @@ def test_an_encoder_is_added_on_the_evaluate_page(demo, visit, started) -> None:
     for page in ("embeddings", "evaluate"):
         app = visit(page, "demo")
         assert not app.exception
-        assert any("tiny_encoder" in table.value.to_string() for table in app.dataframe)
+        assert any("tiny_encoder" in table.value.to_string() for table in (*app.dataframe, *app.table))
 
 
 def run(demo, path: Path, name: str) -> jobs.Job:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 from campaigns import PLAN, make_project, run_simulated
+from page_words import turn_to
 from test_trust_pages import add_embedding
 
 from core.commands import executor
@@ -19,6 +20,7 @@ from core.store.command import command
 from core.store.projects.projects import get_project
 from core.store.scores.scores import dataset_of
 from core.views.evaluate import evaluate, tokens
+from core.views.evaluate.leaderboard import POSSIBLE
 from core.worker import process
 from tests.pages.test_evaluate_page import add, words
 
@@ -117,7 +119,7 @@ def test_a_job_is_found_again_and_never_repeated(demo, visit, started, monkeypat
     def button(app):
         return next((each for each in app.button if each.label == "Compute p-values"), None)
 
-    app, other = visit("evaluate", "demo"), visit("evaluate", "demo")
+    app, other = (turn_to(visit("evaluate", "demo"), "Differences") for _ in range(2))
     button(app).click().run()
     assert not app.exception
     assert "Permuting the tokens in the background" in words(app)
@@ -125,12 +127,12 @@ def test_a_job_is_found_again_and_never_repeated(demo, visit, started, monkeypat
     assert len(started) == 1
     assert "Permuting the tokens in the background" in words(other)
     finish(started[0])
-    for tab in (app.run(), other.run(), visit("evaluate", "demo")):
+    for tab in (app.run(), other.run(), turn_to(visit("evaluate", "demo"), "Differences")):
         assert not tab.exception
         assert button(tab) is None
-        found = next(table.value for table in tab.dataframe if "p" in table.value.columns)
+        found = next(table.value for table in tab.table if "p" in table.value.columns)
         assert found["figure"].tolist() == ["ρ_w", "τ_w"]
-        assert found["p"].between(1 / 10, 1).all()
+        assert found["p"].astype(float).between(1 / 10, 1).all()
     assert len(started) == 1
     next(box for box in app.number_input if box.label == "Offset n₀").set_value(5.0).run()
     assert button(app) is not None  # other settings, another figure
@@ -143,19 +145,25 @@ def test_everything_slow_is_a_job(demo, visit, started, monkeypatch) -> None:
     monkeypatch.setattr(evaluation, "PERMUTATIONS", 9)
     app = visit("evaluate", "demo")
     assert not app.exception
-    wanted = ["over votes", "over tokens", "the floor", "the top", "p-values", "curves", "map", "Try them"]
-    labels = {each.label for each in app.button}
-    asked = [next(label for label in labels if part in label) for part in wanted]
-    assert len(set(asked)) == len(wanted)
-    for number, label in enumerate(asked):
-        next(each for each in app.button if each.label == label).click().run()
-        assert not app.exception
-        finish(started[number])
-    app.run()
-    assert not app.exception
-    assert not labels & {each.label for each in app.button} & set(asked)
-    for text in ("other tokens of these kinds", "The axes mean nothing", "Dashed: the"):
-        assert text in words(app)
+    wanted = {
+        "Areas": [("over votes", ""), ("over tokens", ""), ("the floor", ""), ("the top", "Dashed: ceilings")],
+        "Differences": [("p-values", "agree with people")],
+        "Disagreements": [("map", "The axes mean nothing")],
+        "Parts": [("curves", "Dashed: the settings")],
+        "Variants": [("Try them", "looks better than it is")],
+    }
+    for tab, parts in wanted.items():
+        turn_to(app, tab)
+        for part, told in parts:
+            asked = next(each for each in app.button if part in each.label)
+            asked.click().run()
+            assert not app.exception
+            finish(started[-1])
+            app.run()
+            assert not app.exception
+            assert asked.label not in {each.label for each in app.button}
+            assert told in words(app)
+    assert len(started) == sum(map(len, wanted.values()))
 
 
 def test_a_figure_of_an_earlier_state_is_not_shown(demo, view, visit, started) -> None:
@@ -172,7 +180,7 @@ def test_a_figure_of_an_earlier_state_is_not_shown(demo, view, visit, started) -
 @pytest.mark.release
 def test_a_job_that_failed_says_why_and_can_be_asked_again(demo, visit, started, figures_are_long) -> None:
     figures_are_long(evaluation.PValues)
-    app = visit("evaluate", "demo")
+    app = turn_to(visit("evaluate", "demo"), "Differences")
     next(each for each in app.button if each.label == "Compute p-values").click().run()
     jobs._children.clear()
     jobs.finish(demo, started[0], state="failed", error="No memory.")
@@ -224,16 +232,20 @@ def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small
         "computed: until they are there, no embedding is named the best."
     )
     assert bars(app) == ["Intervals are being computed, 0%. You may leave this page."]
-    assert app.dataframe[0].value["ρ_w"].tolist() == sorted(view.overall["ρ_w"], reverse=True)
-    assert app.expander[0].label.startswith("Floor and top")  # it has its place before it is there
+    board = app.table[0].value
+    assert board["rank"].tolist() == ["1", "2"]
+    measured = [f"**{value:.3f}**" for value in sorted(view.overall["ρ_w"], reverse=True)]
+    assert [text.split()[0] for text in board.iloc[:, 2]] == measured
+    assert board.columns[3] == POSSIBLE  # it has its place before it is there
     finish(begun[0])
     assert {job.params["figure"] for job in kept(store, project_id)} == {*evaluation.FIRST}
     for tab in (app.run(), other.run()):
         assert not tab.exception
         assert bars(tab) == []
         assert "leads: ρ_w = " in headline(tab)
+        assert tab.table[0].value[POSSIBLE].str.endswith("%").all()
+        turn_to(tab, "All figures")
         assert "random ranking" in str(next(t.value for t in tab.dataframe if "model" in t.value)["model"].tolist())
-        assert tab.expander[0].label.startswith("Floor and top")
 
     def measured(*_args, **_named):
         raise AssertionError("It is kept.")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from page_words import turn_to
 
 from core.commands.figures import evaluation
 from core.evaluation import POLICIES
 from core.evaluation.differences import Told
 from core.evaluation.intervals import Difference
 from core.store.engine import now
-from core.views.evaluate import evaluate, scale
+from core.views.evaluate import evaluate, leaderboard, scale
 from core.views.evaluate import tokens as evaluate_tokens
 from core.views.evaluate import why as evaluate_why
 
@@ -80,9 +82,9 @@ def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
     assert lowest.overall["Pearson"].dtype == lowest.table["Pearson"].dtype == "float64"  # a number all the same
     app = visit("evaluate", "demo")
     assert not app.exception
-    assert {"ρ_w share", "τ_w share"} <= set(app.dataframe[0].value.columns)
-    assert "items that all cover" in words(app)
-    policy = next(box for box in app.selectbox if box.label == "Words that an embedding lacks")
+    assert leaderboard.POSSIBLE in app.table[0].value
+    assert "those that all cover" in words(app)
+    policy = next(box for box in app.selectbox if box.label == "Tokens that an embedding lacks")
     assert len(policy.options) == len(POLICIES)
     policy.set_value("own").run()
     assert not app.exception
@@ -108,10 +110,10 @@ def test_tokens_say_what_is_told_apart(demo, view) -> None:
     assert evaluate_tokens.said(names, {"votes": ()}) == ""
     near, far = Told("a", "b", 0.1, 0.1, 0.1, -0.1, 0.3, 0.84, 0.32), Told("a", "b", 0.1, 0.1, 0, 0.1, 0.1, 1, 0.0)
     assert evaluate_tokens.said(names, {"votes": (near,), "tokens": (far,)}) == (
-        "not told apart from b with other voters; told apart from the other with other words"
+        "not told apart from b with other voters; told apart from the other with other tokens"
     )
     assert evaluate_tokens.said(names, {"votes": (far,), "tokens": (far,)}).endswith(
-        " with other voters or other words"
+        " with other voters or other tokens"
     )
     assert "can't tell apart a and b" in evaluate_tokens.unclear((near,), "votes")
     again = resampled_tokens(demo, view)
@@ -196,7 +198,7 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
     assert seen["n"] == view.compared.n_common
     assert seen["n_votes"] == view.dataset.attrs["votes"]
     assert seen["voting"].panel.nonconformity == (0.02, 0.2)
-    app = visit("evaluate", "demo")
+    app = turn_to(visit("evaluate", "demo"), "Differences")
     assert not app.exception
     assert "1,200 votes (900 to 1,600 by simulation error)" in words(app).replace("\\", "")
     assert "tokens" in words(app).split("1,200 votes", 1)[1]
@@ -213,3 +215,88 @@ def test_votes_are_told_by_figure() -> None:
     (told,) = evaluate_tokens.by_votes(tuple(of), "tau")
     assert (told.difference, told.error, told.p) == (0.2, 0.5, pytest.approx(0.8))
     assert evaluate_tokens.by_votes(tuple(of), "rho") == ()
+
+
+def test_the_better_of_two_stands_first_and_no_p_is_nought() -> None:
+    told = Told("Poor", "Good", -0.3, -0.2, 0.1, -0.4, -0.1, 0.02, 0.0)
+    table = evaluate_tokens.table_of((told,), "votes", 100)
+    row = table.iloc[0]
+    assert (row["better"], row["than"], row["surely"]) == ("Good", "Poor", "98%")
+    assert row[["difference", "lower", "upper", "as measured", "p (Holm)"]].tolist() == [0.2, 0.1, 0.4, 0.3, 0.0]
+    shown = evaluate_tokens.in_words(table, "ρ_w").iloc[0]
+    assert (shown["by ρ_w (90 % interval)"], shown["p"]) == ("0.200 (0.100 to 0.400)", "< 0.001")
+
+
+def board(demo, view, label: str, told=()):
+    """The leaderboard as it is without intervals, with what a perfect model gets."""
+    with_shares, _ = scale.with_shares(view, found_of(demo, view, "top"))
+    return leaderboard.leaderboard(view, label, told, shares=with_shares, is_coming=False)
+
+
+def test_the_leaderboard_has_the_best_first_in_words(demo, view) -> None:
+    table = board(demo, view, "ρ_w")
+    assert list(table) == ["rank", "embedding", "ρ_w", leaderboard.POSSIBLE, "covered"]
+    ordered = view.common.sort_values("ρ_w", ascending=False)
+    assert table["embedding"].tolist() == ordered["embedding"].tolist()
+    assert table["rank"].tolist() == ["1", "2", "3"]
+    assert table["ρ_w"].tolist() == [f"**{value:.3f}**" for value in ordered["ρ_w"]]
+    covered = view.overall.set_index("embedding")["coverage"]
+    assert table["covered"].tolist() == [f"{covered[name]:.0%}" for name in table["embedding"]]
+    first, second, third = table["embedding"]
+    level = Told(second, first, -0.1, -0.1, 0.1, -0.3, 0.1, 0.2, 0.4)
+    apart = [Told(third, name, -0.3, -0.3, 0.1, -0.5, -0.1, 0.01, 0.01) for name in (first, second)]
+    assert board(demo, view, "ρ_w", (level, *apart))["rank"].tolist() == ["1 to 2", "1 to 2", "3"]
+    # No share of the precision is known, and its name says how many are the top.
+    assert list(board(demo, view, "top k")) == ["rank", "embedding", "top 20", "covered"]
+
+
+def test_an_interval_stands_beside_the_figure_that_it_is_about(view) -> None:
+    known = view.common.assign(**{"ρ_w corrected": [0.5, 0.25, 0.4], "ρ_w lower": -0.125, "ρ_w upper": 0.625})
+    with_bounds = replace(view, common=known)
+    table = leaderboard.leaderboard(with_bounds, "ρ_w", (), shares=view, is_coming=False)
+    column = f"ρ_w{leaderboard.WITH_INTERVAL}"
+    assert sorted(text.replace("\xa0", " ") for text in table[column]) == [
+        "**0.250** -0.12 to 0.62", "**0.400** -0.12 to 0.62", "**0.500** -0.12 to 0.62",
+    ]  # fmt: skip
+    coming = leaderboard.leaderboard(view, "ρ_w", (), shares=view, is_coming=True)
+    assert all("interval to come" in text.replace("\xa0", " ") for text in coming[column])
+
+
+def test_what_the_leader_hides_is_said(view) -> None:
+    names = view.common.sort_values("ρ_w", ascending=False)["embedding"].tolist()
+    first, second = names[:2]
+    areas = pd.DataFrame(
+        [(name, area, value) for area in "ab" for name, value in ((first, 0.5), (second, 0.4 if area == "a" else 0.6))],
+        columns=["embedding", "area", "ρ_w"],
+    )
+    by_rho = view.common.assign(ρ=[float(name == second) for name in view.common["embedding"]])
+    hidden = leaderboard.beside_the_leader(replace(view, common=by_rho, by_area=areas))
+    assert hidden == f"By plain ρ {second} leads. By area {first} leads in 1 of 2, {second} in 1."
+    same = view.common.assign(ρ=view.common["ρ_w"])
+    assert leaderboard.beside_the_leader(replace(view, common=same, by_area=areas[areas["area"] == "a"])) == ""
+
+
+def test_areas_have_their_best_first_and_say_what_is_not_covered(view) -> None:
+    table = leaderboard.by_area(view, "ρ_w", None, None)
+    assert list(table) == ["area", "embedding", "ρ_w"]
+    assert table["area"].tolist() == [area for area in dict.fromkeys(view.by_area["area"]) for _ in range(3)]
+    for area, part in table.groupby("area"):
+        rows = view.by_area[view.by_area["area"] == area].sort_values("ρ_w", ascending=False)
+        assert part["ρ_w"].tolist() == [f"**{value:.3f}**" for value in rows["ρ_w"]]
+        lacking = rows["coverage"] < 1
+        assert [name.endswith(" covered") for name in part["embedding"]] == lacking.tolist()
+    coming = leaderboard.by_area(view, "ρ_w", None, None, coming=("votes", "tokens"))
+    assert list(coming) == ["area", "embedding", "ρ_w with other voters", "with other tokens"]
+
+
+def test_an_open_tab_alone_is_drawn(demo, visit) -> None:
+    app = visit("evaluate", "demo")
+    assert [table.proto.alt for table in app.table] == ["Leaderboard", "Embeddings by area"]
+    turn_to(app, "All figures")
+    assert not app.exception
+    assert [table.proto.alt for table in app.table] == ["Leaderboard"]
+    for tab in ("Differences", "Disagreements", "Parts", "Variants"):
+        turn_to(app, tab)
+        assert not app.exception, tab
+    next(group for group in app.get("button_group") if group.label == "Figure").set_value("top k").run()
+    assert "top 20" in app.table[0].value

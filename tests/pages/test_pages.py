@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 import streamlit as st
-from page_words import press, words
+from page_words import press, turn_to, words
 from pages.conftest import open_page
 from streamlit.testing.v1 import AppTest
 
@@ -223,10 +223,10 @@ def test_a_stale_page_says_so_and_changes_nothing(demo, visit):
 def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
     app = visit("evaluate", "demo")
     assert "28%" in words(app)
-    before = app.dataframe[0].value["ρ_w"].iloc[0]
+    before = app.table[0].value["ρ_w"].iloc[0]
     app.number_input[0].set_value(0.0).run()
     assert "61%" in words(app)
-    assert app.dataframe[0].value["ρ_w"].iloc[0] != before
+    assert app.table[0].value["ρ_w"].iloc[0] != before
 
 
 @pytest.mark.release
@@ -239,7 +239,7 @@ def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones
     small.write_text("".join(f"{word} {n} {n * n % 7} 1\n" for n, word in enumerate(tokens)))
     process.run(_queued(demo, {"path": str(small), "name": "Small"}))
     assert [embedding.name for embedding in read_embeddings(demo, "demo")][-1] == "Small"
-    app = visit("evaluate", "demo")
+    app = turn_to(visit("evaluate", "demo"), "All figures")
     assert not app.exception
     assert "these figures don't compare directly" in words(app)
     tables = [table.value for table in app.dataframe]
@@ -525,16 +525,19 @@ def test_a_ballot_of_a_busy_voter_is_told_on_the_page_and_before_closing(empty, 
     assert button.disabled
 
 
-@of_the_demo
-def test_scores_show_the_three_figures_with_their_files(shown):
-    app = shown["scores"]
-    said = words(app)
-    for figure in ("Figure 2 of the paper", "Figure 3 of the paper", "Figure 4 of the paper", "b̂ = 0.586"):
-        assert figure in said
-    files = [button.proto.url or button.label for button in app.get("download_button")]
-    assert (
-        len(files) == 1 + 5 * 5
-    )  # the ranking; SVG and PNG in two widths and CSV of the top, how it settled, each figure
+def test_scores_show_the_three_figures_with_their_files(demo, visit):
+    app = visit("scores", "demo")
+    for tab, n_figures, told in (
+        ("All items", 1, ("Most related: ",)),
+        ("How it settled", 2, ("The 30 items that lead now",)),
+        ("Ballot by ballot", 3, ("Figure 2 of the paper", "Figure 4 of the paper", "b̂ = 0.586")),
+        ("Random pairs", 2, ("Figure 3 of the paper",)),
+    ):
+        turn_to(app, tab)
+        assert [text for text in told if text not in words(app)] == [], tab
+        files = [button.proto.url or button.label for button in app.get("download_button")]
+        # SVG and PNG in two widths and CSV of the top and of each figure of the tab; the ranking
+        assert len(files) == 5 * n_figures + (tab == "All items"), tab
 
 
 @of_the_demo

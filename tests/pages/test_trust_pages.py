@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 from campaigns import AREAS, BOTH_PROTOCOLS, PLAN, make_project
-from page_words import press, words
+from page_words import press, turn_to, words
 
 from core.commands.figures import draws, evaluation
 from core.metrics import spearman
@@ -23,6 +23,7 @@ from core.store.projects.projects import get_project
 from core.store.projects.rankings import read_rankings, set_ranking
 from core.store.scores.scores import read_dataset
 from core.views.evaluate import evaluate
+from core.views.evaluate.leaderboard import WITH_INTERVAL
 from core.views.scores import trust as view_of_trust
 from core.worker import process
 
@@ -126,18 +127,22 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     app = visit("evaluate", project_id)
     assert not app.exception
     said = words(app)
-    assert "90 % intervals of the figure that votes without noise would give; voters resampled 400 times" in said
-    overall = app.dataframe[0].value
-    assert (overall["ρ_w lower"] < overall["ρ_w upper"]).all()
-    assert (overall["τ_w lower"] < overall["τ_w upper"]).all()
-    assert "Can they be told apart?" in said
-    pairs = next(table.value for table in app.dataframe if "against" in table.value.columns)
-    (row,) = pairs.to_dict("records")
-    assert (row["embedding"], row["against"]) == ("One", "Two")
-    assert row["difference"] == pytest.approx(overall["ρ_w"][0] - overall["ρ_w"][1])
-    assert ("These votes can't tell apart One and Two" in said) == (row["lower"] <= 0 <= row["upper"])
+    assert "intervals of the figure that votes without noise would give" in said
+    assert "The voters are resampled 400 times" in said
     plain = evaluate.load(empty, project_id, 2.0, "relatedness")
     view = evaluate.intervals(plain, evaluation.of_draws(plain, draws.load(empty, project_id)))
+    overall = view.view.overall.sort_values("ρ_w", ascending=False).to_dict("records")
+    column = f"ρ_w{WITH_INTERVAL}"
+    assert [text.replace("\xa0", " ") for text in app.table[0].value[column]] == [
+        f"**{row['ρ_w corrected']:.3f}** {row['ρ_w lower']:.2f} to {row['ρ_w upper']:.2f}" for row in overall
+    ]
+    said = words(turn_to(app, "Differences"))
+    assert "would they have put them in this order" in said
+    pairs = next(table.value for table in app.table if "better" in table.value.columns)
+    (row,) = pairs.to_dict("records")
+    assert {row["better"], row["than"]} == {"One", "Two"}
+    lower, upper = (float(bound) for bound in row["by ρ_w (90 % interval)"].split("(")[1].strip(")").split(" to "))
+    assert ("These votes can't tell apart One and Two" in said) == (lower <= 0 <= upper)
     assert set(evaluate.BOUNDS) <= set(view.view.table.columns)  # and so in the file
     assert view.view.table["ρ_w lower"].notna().sum() == 2 * 3  # of each embedding: over all, and in two areas
 
@@ -148,7 +153,7 @@ def test_the_papers_protocol_has_no_intervals_and_says_why(empty, visit, tmp_pat
     app = visit("evaluate", project_id)
     assert not app.exception
     assert "There are no intervals by the paper's protocol" in words(app)
-    assert "ρ_w lower" not in app.dataframe[0].value.columns
+    assert list(app.table[0].value)[:3] == ["rank", "embedding", "ρ_w"]  # without an interval
 
 
 @pytest.mark.release

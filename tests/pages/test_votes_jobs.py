@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project
-from page_words import labelled, press, words
+from page_words import labelled, press, turn_to, words
 from test_evaluate_jobs import finish
 
 from core.commands.figures import base
@@ -137,11 +137,11 @@ def test_the_page_asks_computes_in_the_background_and_finds_it_again(page, many,
 
 def test_both_pages_have_one_job_of_the_checks(many, visit, started):
     press(visit("collect", "demo"), "Check the votes")
-    app = visit("scores", "demo")
+    app = turn_to(visit("scores", "demo"), "Checks")
     assert "Checking the votes in the background" in words(app)
     assert "Read the checks" not in buttons(app)
     finish(*started)
-    app = visit("scores", "demo")
+    app = turn_to(visit("scores", "demo"), "Checks")
     assert not app.exception
     has_checks = checks.load(many, "demo").has_checks
     assert ("Checks in the ballots" in words(app)) == has_checks

@@ -16,19 +16,15 @@ from core.store.projects.projects import Project
 from core.views.evaluate import tokens as evaluate_tokens
 from core.views.evaluate.evaluate import EvaluateView, IntervalsView
 from core.views.evaluate.tokens import TokensView
-from ui.evaluate import jobs
+from ui.evaluate import jobs, tables
 from ui.evaluate.jobs import Visit
-from ui.shared import chart_files, choosers, frame
+from ui.evaluate.settings import Settings
+from ui.shared import chart_files, frame
 
 TITLES = {
-    "votes": "##### By votes: would other voters have put them in this order, on these items?",
-    "tokens": "##### By tokens: would other tokens, with scores like these?",
+    "votes": "##### With other voters: would they have put them in this order, on these items?",
+    "tokens": "##### With other tokens: would they, with scores like these?",
 }
-ASKED = {
-    "votes": "Figure that votes are asked about",
-    "tokens": "Figure that tokens are asked about",
-}
-NEEDED = {"votes": "Votes needed", "tokens": "Tokens needed"}
 DIFFERENCES = {"votes": "Differences of embeddings by votes", "tokens": "Differences of embeddings by tokens"}
 GROUPS = {
     "votes": "Groups of embeddings that votes don't tell apart",
@@ -36,70 +32,76 @@ GROUPS = {
 }
 
 
-def show(visit: Visit, found: IntervalsView | None, tokens: TokensView | None) -> None:
+def show(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokensView | None) -> None:
     """Every two embeddings, the groups they fall into, and p-values against knowing nothing."""
-    view, project = visit.view, visit.project
+    view = visit.view
     if len(view.evaluations) > 1:
-        st.subheader("Can they be told apart?")
-        if found is None or found.problem:
-            none = "Ask for intervals to see what votes say."
-            st.caption(frame.plain(found.problem) if found else _why_none(visit, "votes", none))
-        else:
-            labels = {label: key for key, label in FIGURES if key in OF_VOTES}
-            label = _figure("votes", list(labels), project)
-            told = evaluate_tokens.by_votes(found.differences, labels[label])
-            _differences("votes", told, label, view.dataset.attrs["votes"], view)
-        _by_tokens(visit, tokens)
+        n = {"votes": view.dataset.attrs["votes"], "tokens": tokens.n_tokens if tokens else 0}
+        for unit, told in _told(visit, settings.figure, found, tokens).items():
+            st.markdown(TITLES[unit])
+            if isinstance(told, str):
+                st.caption(frame.plain(told))
+            else:
+                _differences(unit, told, settings.figure, n[unit], view)
+        _reading()
     else:
         st.caption("Load a second embedding to see which is the better one.")
-    _chance(view, project)
+    _chance(view, visit.project)
 
 
-def _by_tokens(visit: Visit, tokens: TokensView | None) -> None:
+def _told(
+    visit: Visit, label: str, found: IntervalsView | None, tokens: TokensView | None
+) -> dict[str, tuple[Told, ...] | str]:
+    """What votes and tokens say of every two embeddings in a figure; or why they say nothing."""
+    said: dict[str, tuple[Told, ...] | str] = {}
+    key = next(key for key, each in FIGURES if each == label)
+    if found is None or found.problem:
+        said["votes"] = found.problem if found else _why_none(visit, "votes")
+    elif key not in OF_VOTES:
+        said["votes"] = f"There are no intervals of {label} with other voters."
+    else:
+        said["votes"] = evaluate_tokens.by_votes(found.differences, key)
     if tokens is None or not tokens.n_tokens:
-        none = "Ask for intervals over tokens to see what those say."
-        st.caption(frame.plain(tokens.problem) if tokens else _why_none(visit, "tokens", none))
-        return
-    labels = {label: key for key, label in FIGURES}
-    label = _figure("tokens", list(labels), visit.project)
-    _differences("tokens", tokens.told(labels[label]), label, tokens.n_tokens, visit.view)
+        said["tokens"] = tokens.problem if tokens else _why_none(visit, "tokens")
+    else:
+        said["tokens"] = tokens.told(key)
+    return said
 
 
-def _why_none(visit: Visit, unit: str, none: str) -> str:
-    return f"Intervals over {unit} are being computed." if visit.is_coming(unit) else none
-
-
-def _figure(unit: str, labels: list[str], project: Project) -> str:
-    figures = {label: label for label in labels}
-    return choosers.segmented_control(ASKED[unit], figures, "ρ_w", key=f"told-{unit}-{project.id}")
+def _why_none(visit: Visit, unit: str) -> str:
+    return f"Intervals over {unit} are being computed." if visit.is_coming(unit) else f"Ask for intervals over {unit}."
 
 
 def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: EvaluateView) -> None:
-    st.markdown(TITLES[unit])
+    named = view.named(label)
     if not told:
-        st.caption(f"There is no interval of a difference in {label}.")
+        st.caption(f"There is no interval of a difference in {named}.")
         return
     st.markdown(frame.plain(evaluate_tokens.unclear(told, unit)))
-    ranked = view.chosen.sort_values(label, ascending=False)["embedding"].tolist()
-    three = st.column_config.NumberColumn(format="%.3f")
-    config: dict = dict.fromkeys(("difference", "lower", "upper", "p (Holm)", "as measured"), three)
-    config["better"] = st.column_config.TextColumn(help="The probability that the first is the better one.")
     table = evaluate_tokens.table_of(told, unit, n)
-    st.dataframe(table, hide_index=True, column_config=config, alt=DIFFERENCES[unit])
+    tables.of_cells(evaluate_tokens.in_words(table, named), DIFFERENCES[unit])
+    ranked = view.chosen.sort_values(label, ascending=False)["embedding"].tolist()
     chart = evaluation.told_apart(evaluate_tokens.groups_of(ranked, told), ranked)
-    alt = GROUPS[unit]
-    chart_files.show(chart, table, name=f"{file_stem(view.dataset.attrs)}-told-apart-by-{unit}", alt=alt)
+    chart_files.show(chart, table, name=f"{file_stem(view.dataset.attrs)}-told-apart-by-{unit}", alt=GROUPS[unit])
+    st.caption(f"A line joins those that aren't told apart. There are {many(n, unit.removesuffix('s'))} now.")
+
+
+def _reading() -> None:
+    """How both tables are read."""
+    st.caption("Two are told apart where p is at most 0.1; p is two-sided, and adjusted by Holm for all pairs.")
     st.caption(
-        f"The difference in {label} over the items that all cover, without the bias that resampling shows, with the "
-        "90 % interval about it; “as measured” is with it. p is two-sided and "
-        "adjusted by Holm for all pairs; up to 0.1 two count as told apart. A line joins those that aren't. "
-        f"“{NEEDED[unit]}”, of {n:,} now, tells two apart with 80 % power if they differ as they seem to; a "
-        "rough figure, which the simulation below makes surer."
+        "“Surely”: the probability that the better one is the better. “Needed”: how many votes or tokens tell two "
+        "apart with 80 % power if they differ as they seem to. It is a rough figure; the simulation below makes it "
+        "surer."
+    )
+    st.caption(
+        "A difference is over the items that all cover, without the bias that resampling shows; the chart's CSV has "
+        "it as measured too."
     )
 
 
 def _chance(view: EvaluateView, project: Project) -> None:
-    st.subheader("Better than chance?")
+    st.markdown("##### Better than chance?")
     st.caption(
         "Tokens change places within their areas, so that the embedding says all it says, about other tokens. p "
         f"is the share of {many(PERMUTATIONS, 'such permutation')} that agree with people as "
@@ -109,7 +111,6 @@ def _chance(view: EvaluateView, project: Project) -> None:
     table: pd.DataFrame | None = jobs.figure("p_values", "Compute p-values", view, project, help=about)
     if table is None:
         return
-    three = st.column_config.NumberColumn(format="%.3f")
-    config = {"estimate": three, "chance reaches (5 %)": three, "p": three}
-    alt = "p-values by permuted tokens"
-    st.dataframe(table, hide_index=True, column_config=config, alt=alt)
+    three = {name: table[name].map("{:.3f}".format) for name in ("estimate", "chance reaches (5 %)")}
+    said = table.assign(**three, p=[evaluate_tokens.p_said(p) for p in table["p"]])
+    tables.of_cells(said, "p-values by permuted tokens")

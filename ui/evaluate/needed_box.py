@@ -16,10 +16,10 @@ VOTERS = {"paper": "like the paper's voters", "fitted": "as fitted to this proje
 
 def show(view: EvaluateView, project: Project) -> None:
     """What is asked, the button, the work under way, and its answer."""
-    st.subheader("What would it take?")
+    st.markdown("##### What would it take?")
     st.caption(
         "Campaigns of more and of fewer votes are simulated, as if people's ranking here were the true one, and "
-        "subsets of the tokens are drawn; each time the interval of the difference is taken as above. What is "
+        "subsets of the tokens are drawn. Each time the interval of the difference is taken as above. What is "
         "needed tells the two apart in 80 of 100."
     )
     asked = _asked(view, project)
@@ -40,7 +40,7 @@ def _asked(view: EvaluateView, project: Project) -> WhatItTakes | None:
         first = choosers.selectbox("Embedding", names, key=f"needed-first-{project.id}", width=240)
         others = {name: name for name in names if name != first}
         second = choosers.selectbox("against", others, key=f"needed-second-{project.id}", width=240)
-        figures = {label: label for label in labels}
+        figures = {label: view.named(label) for label in labels}
         label = choosers.selectbox("by", figures, key=f"needed-figure-{project.id}", width=120)
         voters = choosers.selectbox(
             "Simulated voters",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -10,47 +12,65 @@ from core.charts import evaluation
 from core.commands.figures.evaluated import FIGURES
 from core.encoders import ENCODED
 from core.evaluation.variants import WHAT
+from core.tabular.csv_writing import table_for_spreadsheets
 from core.views.evaluate import why
+from core.views.evaluate.leaderboard import NO_FIGURE
+from ui.evaluate import tables
 from ui.evaluate.jobs import Visit
-from ui.shared import cache, chart_files, frame
+from ui.evaluate.settings import Settings
+from ui.shared import cache, chart_files, choosers, frame
 
 
-def show(visit: Visit) -> None:
+def show(visit: Visit, settings: Settings) -> None:
     """The n₀ curve, and bands of relatedness and frequency."""
-    view, project = visit.view, visit.project
-    st.subheader("Along n₀")
+    view = visit.view
+    st.markdown("##### Along n₀")
     curve: pd.DataFrame | None = visit.figure("curve", "Draw the curves")
     if visit.is_coming("curve"):
         st.caption("The curves are being drawn.")
     elif curve is not None and curve.empty:
-        st.caption("With so many items the curve takes too long; change n₀ above.")
+        st.caption("With so many items the curve takes too long; change n₀ in the settings.")
     elif curve is not None:
-        left, right = st.columns(2, gap="large")
-        for column, label in ((left, "ρ_w"), (right, "τ_w")):
-            with column:
-                chart = evaluation.offset_curve(curve, label, view.n0)
-                name = f"{file_stem(view.dataset.attrs)}-offsets-{'rho' if label == 'ρ_w' else 'tau'}"
-                chart_files.show(chart, curve, name=name, alt=f"{label} along n₀")
-        st.caption("Where lines cross, the winner depends on how hard one looks at the top. Dashed: the n₀ above.")
-    st.subheader("By part of the items")
-    bands = cache.of_evaluation(why.load_bands, frame.store(), project, view)
+        _curve(visit, curve, settings.figure)
+    st.markdown("##### By part of the items")
+    bands = cache.of_evaluation(why.load_bands, frame.store(), visit.project, view)
     st.caption(
         "Over the items that all cover; ranks are taken within a part. A part is narrower than the whole, so its "
         "figures are lower: compare embeddings within a part."
     )
-    _parts(bands.related, "Figures by relatedness")
+    stem = f"{file_stem(view.dataset.attrs)}-parts"
+    _of_figure(visit, bands.related, settings.figure, "Figures by relatedness", f"{stem}-relatedness.csv")
     if len(bands.frequency):
-        _parts(bands.frequency, "Figures by frequency")
+        _of_figure(visit, bands.frequency, settings.figure, "Figures by frequency", f"{stem}-frequency.csv")
     st.caption(frame.plain(bands.source))
 
 
-def _parts(table: pd.DataFrame, alt: str) -> None:
-    st.dataframe(table, hide_index=True, column_config=_config(), alt=alt)
+def _curve(visit: Visit, curve: pd.DataFrame, chosen: str) -> None:
+    view, labels = visit.view, {label: label for label in ("ρ_w", "τ_w")}
+    first = chosen if chosen in labels else "ρ_w"
+    label = choosers.segmented_control("Figure along n₀", labels, first, key=f"curve-{visit.project.id}")
+    chart = evaluation.offset_curve(curve, label, view.n0)
+    name = f"{file_stem(view.dataset.attrs)}-offsets-{'rho' if label == 'ρ_w' else 'tau'}"
+    chart_files.show(chart, curve, name=name, alt=f"{label} along n₀")
+    st.caption("Where lines cross, the winner depends on how hard one looks at the top. Dashed: the settings' n₀.")
 
 
-def variants(visit: Visit) -> None:
+def _of_figure(visit: Visit, table: pd.DataFrame, label: str, alt: str, file: str) -> None:
+    """One figure of a table of all, which is there as a file."""
+    others = [name for _, name in FIGURES if name != label]
+    named = visit.view.named(label)
+    shown = table.drop(columns=others).rename(columns={"n": "number", label: named})
+    shown[named] = [NO_FIGURE if pd.isna(value) else f"{value:.3f}" for value in shown[named]]
+    tables.of_cells(shown, alt)
+    st.download_button(
+        "All figures of this table (CSV)", partial(table_for_spreadsheets, table), file, "text/csv",
+        key=f"file-{file}", on_click="ignore", icon=":material/download:", type="tertiary",
+    )  # fmt: skip
+
+
+def variants(visit: Visit, settings: Settings) -> None:
     """Other cosines of the same vectors."""
-    st.subheader("Would other cosines do better?")
+    st.markdown("##### Would other cosines do better?")
     st.caption(
         "Each is tried on the embedding's own items and only shown here; nothing else uses it. The best of many "
         "tries looks better than it is: choose on one dataset, and report another."
@@ -60,8 +80,8 @@ def variants(visit: Visit) -> None:
         if visit.is_coming("variants"):
             st.caption("They are being tried.")
         return
-    shown = table.drop(columns="what it is")
-    st.dataframe(shown, hide_index=True, column_config=_config(), alt="Variants")
+    stem = file_stem(visit.view.dataset.attrs)
+    _of_figure(visit, table.drop(columns="what it is"), settings.figure, "Variants", f"{stem}-variants.csv")
     if any(model.info.format == ENCODED for model in visit.view.models):
         st.caption(
             "Of an encoder only the project's tokens are known: their mean, and what they have most in common, is "
@@ -70,7 +90,3 @@ def variants(visit: Visit) -> None:
     with st.expander("What they are"):
         for name, text in WHAT.items():
             st.markdown(f"**{name}**: {text}")
-
-
-def _config() -> dict:
-    return {name: st.column_config.NumberColumn(format="%.3f") for _, name in FIGURES}

@@ -1,61 +1,40 @@
-"""The figures of the Evaluate page: a chart and a table with both intervals, floor and top, and tables of parts."""
+"""The figures of the Evaluate page: the leaderboard with its chart, the same by area, and all figures in tables."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from core.base.file_names import file_stem, slug
-from core.base.plurals import many
 from core.charts import evaluation
+from core.charts.charts import Chart
 from core.commands.figures.evaluated import FIGURES
-from core.commands.figures.evaluation import Scale
+from core.commands.figures.evaluation import CEILING, HALVES, Scale
 from core.evaluation import Comparison
-from core.evaluation.resampled import number_of_resamples
 from core.tabular.csv_writing import table_for_spreadsheets
+from core.views.evaluate import leaderboard
 from core.views.evaluate import scale as evaluate_scale
 from core.views.evaluate import tokens as evaluate_tokens
-from core.views.evaluate.evaluate import BOUNDS, IntervalsView
-from core.views.evaluate.scale import SHARE
+from core.views.evaluate.evaluate import EvaluateView, IntervalsView
+from core.views.evaluate.leaderboard import breakable
 from core.views.evaluate.tokens import TokensView
 from ui.evaluate import jobs
 from ui.evaluate.jobs import Visit
-from ui.shared import chart_files, choosers, frame
+from ui.evaluate.settings import HELP, MANY, Settings
+from ui.shared import chart_files, frame
 
-MANY = 1000  # resamples on request
 KINDS_OF = {evaluation.VOTES: "votes", evaluation.TOKENS: "tokens"}  # of intervals, by the chart's words
 WITH_TOP = [label for _, label in FIGURES[:2]]
-HELP = {
-    "ρ_w": "Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement.",
-    "τ_w": "Kendall's τ with more weight on top ranks (Eq. 8). It counts pairs of items in the right order.",
-    "ρ": "Spearman's rank correlation: all ranks weigh the same.",
-    "τ": "Kendall's rank correlation (tau-b): all ranks weigh the same.",
-    "Pearson": "The correlation of the scores themselves, which depends on their scales.",
-    "top k": "Precision: the share of people's k highest items that are among the embedding's k highest.",
-}
-SHARE_HELP = (
-    "Where {name} stands from chance (0: the mean of random rankings of so many items with these ties) to the best "
-    "that these votes allow (1: a model with the true ranking), ({name} − chance)/(ceiling − chance). It isn't cut: "
-    "below 0 is worse than chance. The figure is as measured, and the ceiling that of all items."
-)
-WHAT_INTERVALS_ARE = (
-    "*Other voters*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
-    "items fixed. Noise takes away from a figure: the interval is about “corrected”, the figure without it, and may "
-    "begin above the one that was measured. Those of ρ and τ are wide, as ballots ask least "
-    "about the bottom of the ranking. In simulations of up to 300 items 89 to 92 % of them held, by "
-    "figure. τ_w of an area has none in larger rankings, top k has one for k = 20 only, and Pearson none, as votes "
-    "don't tell the scale it hangs on."
-)
-WHAT_TOKENS_ARE = (
-    "*Other words*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are, "
-    "about the figure without the bias that resampling shows. In simulations 90 to 92 % of them held, by figure, in "
-    "single cases 82 to 98 %; fewer than 15 tokens have none."
-)
+YARDSTICKS = {HALVES: "half of the voters", CEILING: "perfect model"}  # as a chart has room for
+MOST_ROWS = 100  # of a table whose cells wrap: a longer one scrolls
+NAMES = ("embedding", "better", "than", "area", "items")  # columns of what people typed
 
 
-def votes_intervals(visit: Visit) -> IntervalsView | None:
+def votes_intervals(visit: Visit, settings: Settings) -> IntervalsView | None:
     """Intervals over votes, by a job that begins by itself unless votes are many; None until they are there."""
-    if _is_short(visit) and st.session_state.get(f"more-{visit.project.id}", False):
+    if settings.has_more and "votes" not in visit.shared.on_request:
         again = f"Resample {MANY:,} times"
         found: IntervalsView | None = jobs.figure("votes", again, visit.view, visit.project, MANY)
         if found is not None:
@@ -65,52 +44,11 @@ def votes_intervals(visit: Visit) -> IntervalsView | None:
     return few
 
 
-def _is_short(visit: Visit) -> bool:
-    """Whether intervals over votes come without being asked for, so that more resamples aren't too many."""
-    return "votes" not in visit.shared.on_request
-
-
 def token_intervals(visit: Visit) -> TokensView | None:
     """Intervals over tokens, by a job that begins by itself unless items are many; None until they are there."""
     about = "Some seconds an embedding for a few thousand items."
     found: TokensView | None = visit.figure("tokens", "Compute intervals over tokens", help=about)
     return found
-
-
-def show(visit: Visit, found: IntervalsView | None, tokens: TokensView | None) -> None:
-    """All figures, each with its intervals where there are any.
-
-    What a job is about to bring has its place already, so that nothing moves when it comes.
-    """
-    view = visit.view
-    with_votes = found.view if found else view
-    scale = scale_of(visit)
-    with_votes, no_share = evaluate_scale.with_shares(with_votes, scale[1])
-    if view.compared is not None:
-        _chart(visit, found, tokens, view.compared, scale)
-    if len(with_votes.common):  # what compares stands first
-        st.subheader("Over the items that all cover")
-        _table(with_votes.common.drop(columns=["area", "covered", "coverage"]), "Over their common items")
-        st.subheader("Each over its own items")
-        st.caption("The embeddings cover different items, so these figures don't compare directly.")
-    _table(with_votes.overall.drop(columns="area"), "Embeddings over all areas")
-    _intervals_said(visit, found, tokens)
-    _floor_and_top(*scale, is_coming=visit.is_coming("floor") or visit.is_coming("top"))
-    if len(view.without_proposed):
-        st.subheader("Without the tokens that an embedding proposed")
-        st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
-        _table(view.without_proposed.drop(columns="area"), "Embeddings without proposed tokens")
-    st.subheader("By area")
-    _table(
-        evaluate_tokens.by_area(view, found.compared if found else None, tokens.compared if tokens else None),
-        "Embeddings by area",
-    )
-    for reason in (*view.undefined, *no_share):
-        st.caption(f"Blank: {frame.plain(reason)}")
-    st.download_button(
-        "Download this table (CSV)", table_for_spreadsheets(with_votes.table), "evaluation.csv", "text/csv",
-        on_click="ignore", icon=":material/download:",
-    )  # fmt: skip
 
 
 def scale_of(visit: Visit) -> tuple[Scale, Scale]:
@@ -123,110 +61,163 @@ def scale_of(visit: Visit) -> tuple[Scale, Scale]:
     return floor or nothing, top or nothing
 
 
+def of_cells(table: pd.DataFrame, alt: str) -> None:
+    """A table of words whose cells wrap, so that it is as wide as the page; a long one scrolls instead.
+
+    Columns of `NAMES` hold what people typed; the others may hold Markdown.
+    """
+    if len(table) > MOST_ROWS:
+        st.dataframe(table.replace(r"\*\*", "", regex=True), hide_index=True, alt=alt)
+        return
+    named = {name: [frame.plain(breakable(text)) for text in table[name]] for name in NAMES if name in table}
+    st.table(table.assign(**named), border="horizontal", hide_index=True, alt=alt)
+
+
+def show(
+    visit: Visit,
+    settings: Settings,
+    found: IntervalsView | None,
+    tokens: TokensView | None,
+    scale: tuple[Scale, Scale],
+) -> None:
+    """The chart of the chosen figure, the leaderboard, and what is to be known of either.
+
+    What a job is about to bring has its place already, so that nothing moves when it comes.
+    """
+    view, label = visit.view, settings.figure
+    with_votes = found.view if found else view
+    with_shares, no_share = evaluate_scale.with_shares(with_votes, scale[1])
+    chart, table = None, pd.DataFrame()
+    if view.compared is not None:
+        chart, table = _chart(visit, found, tokens, view.compared, scale, label)
+        chart_files.draw(chart, alt="Figures of the embeddings")
+    _leaderboard(visit, label, found, with_votes, with_shares, is_top_coming=visit.is_coming("top"))
+    for problem in (found.problem if found else "", tokens.problem if tokens else ""):
+        if problem:
+            st.caption(frame.plain(problem))
+    for reason in (*(reason for reason in view.undefined if _is_of(reason, view)), *no_share):
+        st.caption(f"Blank: {frame.plain(reason)}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if chart is not None:
+            stem = f"{file_stem(view.dataset.attrs)}-{slug(label)}"
+            chart_files.save(chart, table, name=f"{stem}-by-model")
+        st.download_button(
+            "Download all figures (CSV)", partial(table_for_spreadsheets, with_shares.table), "evaluation.csv",
+            "text/csv", on_click="ignore", icon=":material/download:", type="tertiary",
+        )  # fmt: skip
+
+
+def _is_of(reason: str, view: EvaluateView) -> bool:
+    """Whether a reason for a blank is about what the leaderboard compares, and not about an area."""
+    return any(reason.startswith(f"{evaluation.model}: ") for evaluation in view.evaluations) or "all cover" in reason
+
+
+def _leaderboard(
+    visit: Visit,
+    label: str,
+    found: IntervalsView | None,
+    with_votes: EvaluateView,
+    with_shares: EvaluateView,
+    *,
+    is_top_coming: bool,
+) -> None:
+    told = evaluate_tokens.by_votes(found.differences, dict(_KEYS)[label]) if found else ()
+    table = leaderboard.leaderboard(
+        with_votes, label, told, shares=with_shares, is_coming=visit.is_coming("votes") and label != "Pearson"
+    )
+    if is_top_coming and label in WITH_TOP and leaderboard.POSSIBLE not in table:
+        table.insert(3, leaderboard.POSSIBLE, leaderboard.TO_COME_SHORT)
+    of_cells(table, "Leaderboard")
+    st.caption(
+        "Bars: 90 % intervals. Grey: as measured. Shaded: nine of ten random rankings. Dashed: ceilings by the votes."
+    )
+
+
+_KEYS = [(label, key) for key, label in FIGURES]
+
+
 def _chart(
     visit: Visit,
     found: IntervalsView | None,
     tokens: TokensView | None,
     compared: Comparison,
     scale: tuple[Scale, Scale],
-) -> None:
-    view, project = visit.view, visit.project
-    figure = choosers.segmented_control(
-        "Figure", {label: label for _, label in FIGURES}, "ρ_w", key=f"figure-{project.id}",
-        help="\n\n".join(f"**{name}**: {text}" for name, text in HELP.items()),
-    )  # fmt: skip
+    figure: str,
+) -> tuple[Chart, pd.DataFrame]:
+    """The chart of a figure of all embeddings, and the table behind it."""
     by_votes = found.compared if found else None
-    table = evaluate_tokens.figures_table(
-        evaluate_tokens.joined(by_votes, tokens.compared if tokens else None, compared)
-    )
-    shown = table[table["figure"] == figure]
+    joined = evaluate_tokens.joined(by_votes, tokens.compared if tokens else None, compared)
+    table = evaluate_tokens.figures_table(joined)
     floor, top = scale
-    stem = f"{file_stem(view.dataset.attrs)}-{slug(figure)}"
     coming = [kind for kind, name in KINDS_OF.items() if visit.is_coming(name)]
-    chart = evaluation.figures_by_model(shown, figure, floor.band(figure), top.top, coming)
-    chart_files.show(chart, table, name=f"{stem}-by-model", alt="Figures of the embeddings")
-    said = ""
-    if coming or shown[["corrected", "token corrected"]].notna().any(axis=None):
-        said = (
-            "Grey dots: as measured. On each interval: the figure that it is about, without the bias that resampling "
-            "shows. "
-        )
-    said += "Shaded: nine of ten random rankings. " if floor.band(figure) or visit.is_coming("floor") else ""
-    has_top = figure in top.top if len(top.top) else visit.is_coming("top") and figure in WITH_TOP
-    if has_top:
-        said += "Dashed: what votes like these would give a perfect model, and half of the voters against the other. "
-    st.caption(said)
+    yardsticks = top.top.replace({"model": YARDSTICKS}) if len(top.top) else top.top
+    shown = table[table["figure"] == figure]
+    named = visit.view.named(figure)
+    return evaluation.figures_by_model(shown, figure, floor.band(figure), yardsticks, coming, title=named), table
 
 
-def _floor_and_top(floor: Scale, top: Scale, *, is_coming: bool) -> None:
+def by_area(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokensView | None) -> None:
+    """The chosen figure in every area."""
+    coming = [unit for unit in ("votes", "tokens") if visit.is_coming(unit)]
+    compared = (each.compared if each else None for each in (found, tokens))
+    table = leaderboard.by_area(visit.view, settings.figure, *compared, coming=coming)
+    of_cells(table, "Embeddings by area")
+    st.caption(
+        "Each embedding over its own items of the area, so figures of unlike coverage don't compare directly. "
+        "Intervals: 90 %."
+    )
+    for reason in visit.view.undefined:
+        if not _is_of(reason, visit.view):
+            st.caption(f"Blank: {frame.plain(reason)}")
+
+
+def everything(visit: Visit, scale: tuple[Scale, Scale]) -> None:
+    """All figures as they were measured, the floor and the top."""
+    view = visit.view
+    if len(view.common):  # what compares stands first
+        st.markdown("##### Over the items that all cover")
+        _table(view, view.common.drop(columns=["area", "covered", "coverage"]), "Over their common items")
+        st.markdown("##### Each over its own items")
+        st.caption("The embeddings cover different items, so these figures don't compare directly.")
+    _table(view, view.overall.drop(columns="area"), "Embeddings over all areas")
+    if len(view.without_proposed):
+        st.markdown("##### Without the tokens that an embedding proposed")
+        st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
+        _table(view, view.without_proposed.drop(columns="area"), "Embeddings without proposed tokens")
+    st.caption("As measured. The file “Download all figures” has the intervals and the areas too.")
+    _floor_and_top(view, *scale, is_coming=visit.is_coming("floor") or visit.is_coming("top"))
+
+
+def _floor_and_top(view: EvaluateView, floor: Scale, top: Scale, *, is_coming: bool) -> None:
     """What the lowest and the highest of the chart mean, in a table of their own."""
     if not len(floor.floor) and not len(top.top) and not is_coming:
         return
-    with st.expander("Floor and top: random rankings, spellings, the votes themselves"):
-        labels = [label for _, label in FIGURES]
-        parts = [part.reindex(columns=["model", *labels]) for part in (top.top, floor.floor) if len(part)]
-        if parts:
-            rows = pd.concat(parts).dropna(axis="columns", how="all")
-            st.dataframe(rows, hide_index=True, column_config=_config(), alt="Floor and top")
-        if is_coming:
-            st.caption("They are being computed.")
-        st.caption(
-            "An embedding that isn't above the spellings has shown no knowledge of meaning. None can be expected "
-            "above the perfect model, which falls short of 1 by the noise of the votes alone."
-        )
-        for problem in (*floor.problems, *top.problems):
-            st.caption(frame.plain(problem))
-
-
-def _table(table: pd.DataFrame, alt: str) -> None:
-    """The best by ρ_w first, but in a table of areas."""
-    shown = table.dropna(axis="columns", how="all") if len(table) else table
-    if "area" not in shown and "ρ_w" in shown:
-        shown = shown.sort_values("ρ_w", ascending=False, kind="stable")
-    counts = [name for name in ("items", "covered") if name in shown]  # last: a phone shows the first columns only
-    first = [name for name in ("embedding", "area", "coverage") if name in shown]
-    order = [*first, *(name for name in shown.columns if name not in (*first, *counts)), *counts]
-    st.dataframe(shown, hide_index=True, column_order=order, column_config=_config(), alt=alt)
-
-
-def _intervals_said(visit: Visit, found: IntervalsView | None, tokens: TokensView | None) -> None:
-    """What either interval means; of those that are being computed it is known before they are there."""
-    n_votes = visit.view.dataset.attrs["votes"]
-    said = [f"By {many(n_votes, 'vote')}."]
-    if found is not None and found.problem:
-        said.append(frame.plain(found.problem))
-    elif (found is not None and found.resamples) or visit.is_coming("votes"):
-        said.append(WHAT_INTERVALS_ARE.format(n=found.resamples if found else number_of_resamples(n_votes)))
-    elif found is None:
-        said.append("Intervals are computed when you ask for them.")
-    if tokens is not None and tokens.problem:
-        said.append(frame.plain(tokens.problem))
-    elif (tokens is not None and tokens.n_tokens) or visit.is_coming("tokens"):
-        said.append(WHAT_TOKENS_ARE.format(n=tokens.n_tokens if tokens else evaluate_tokens.n_tokens(visit.view)))
-    st.caption(" ".join(said))
-    if ((found and found.resamples) or visit.is_coming("votes")) and _is_short(visit):
-        about = "Steadier bounds, half a minute or more."
-        key = f"more-{visit.project.id}"
-        st.toggle(f"Resample {MANY:,} times", key=key, help=about, disabled=visit.is_coming("votes"))
-
-
-def _config() -> dict:
-    config = {name: st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for _, name in FIGURES}
-    for bound in BOUNDS:
-        name, end = bound.rsplit(" ", 1)
-        help_ = (
-            f"{name} with the noise of the votes taken out: what its interval is about."
-            if end == "corrected"
-            else f"The {end} bound of the 90 % interval over votes, about {name} with their noise taken out."
-        )
-        config[bound] = st.column_config.NumberColumn(format="%.3f", help=help_)
-    for _, name in FIGURES[:2]:
-        config[f"{name} {SHARE}"] = st.column_config.NumberColumn(format="%.2f", help=SHARE_HELP.format(name=name))
-    config["coverage"] = st.column_config.ProgressColumn(
-        format="percent",
-        width="small",
-        min_value=0,
-        max_value=1,
-        help="Share of the items both of whose tokens the embedding has.",
+    st.markdown("##### Floor and top: random rankings, spellings, the votes themselves")
+    parts = [part.reindex(columns=["model", *dict(_KEYS)]) for part in (top.top, floor.floor) if len(part)]
+    if parts:
+        rows = pd.concat(parts).dropna(axis="columns", how="all")
+        _table(view, rows, "Floor and top")
+    if is_coming:
+        st.caption("They are being computed.")
+    st.caption(
+        "An embedding that isn't above the spellings has shown no knowledge of meaning. None can be expected "
+        "above the perfect model, which falls short of 1 by the noise of the votes alone."
     )
-    return config
+    for problem in (*floor.problems, *top.problems):
+        st.caption(frame.plain(problem))
+
+
+def _table(view: EvaluateView, table: pd.DataFrame, alt: str) -> None:
+    """Numbers, the best by ρ_w first; the yardsticks stay in their order."""
+    shown = table.dropna(axis="columns", how="all") if len(table) else table
+    if "model" not in shown and "ρ_w" in shown:
+        shown = shown.sort_values("ρ_w", ascending=False, kind="stable")
+    config: dict = {
+        view.named(name): st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for name in dict(_KEYS)
+    }
+    about = "Share of the items both of whose tokens the embedding has."
+    config["coverage"] = st.column_config.ProgressColumn(
+        format="percent", width="small", min_value=0, max_value=1, help=about
+    )
+    shown = shown.rename(columns=view.named)
+    st.dataframe(shown, hide_index=True, column_config=config, alt=alt)

@@ -23,7 +23,7 @@ from ui.shared.shares import in_percent, share_column
 
 def show(view: EvaluateView, project: Project) -> None:
     """All of it, of one chosen embedding."""
-    st.subheader("Where people and embedding disagree")
+    st.markdown("##### Where people and embedding disagree")
     names = [evaluation.model for evaluation in view.evaluations]
     place = 0
     if len(names) > 1:
@@ -41,8 +41,8 @@ def show(view: EvaluateView, project: Project) -> None:
             alt="Ranks by people and by the embedding",
         )
     with right:
-        _worst(why)
-    _hubs(why, view)
+        _hubs(why, view)
+    _worst(why)
     left, right = st.columns(2, gap="large")
     with left:
         _contrast(view, place, stem, project)
@@ -63,16 +63,16 @@ def _worst(why: WhyView) -> None:
     shown = why.worst.assign(pair=pair_label(why.worst), share=why.worst["disagreement"])
     columns = ["pair", "rank", "model_rank", "share", "cosine"] + ["hubs"] * bool((shown["hubs"] != "").any())
     table = in_percent(shown[columns], "share", digits=1).rename(
-        columns={"rank": "by people", "model_rank": "by embedding"}
+        columns={"rank": "by people", "model_rank": "by embedding", "share": "of what is lost"}
     )
     config = {
         "cosine": st.column_config.NumberColumn(format="%.3f"),
         "pair": st.column_config.Column(width="medium"),
-        "share": share_column(digits=1, help="Of all that keeps ρ_w under 1: Σ w·gap² over the items."),
+        "of what is lost": share_column(digits=1, help="Of all that keeps ρ_w under 1: Σ w·gap² over the items."),
         "hubs": st.column_config.Column(help="Tokens that the embedding puts into too many of its top items."),
     }
     alt = "The worst disagreements"
-    st.dataframe(table, hide_index=True, column_config=config, height=420, alt=alt)
+    st.dataframe(table, hide_index=True, column_config=config, alt=alt)
     st.caption("The items that cost the most, top ranks weighing more.")
 
 

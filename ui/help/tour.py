@@ -40,15 +40,15 @@ STOPS = (
     (
         "scores",
         (
-            "The ranking, with an interval and the number of votes beside each score. Below: how far to trust it, and "
-            "how it settled from ballot to ballot."
+            "The top of the ranking: each item's score, with its interval and votes. Below: how far to trust it, and "
+            "in tabs all items and how the ranking settled from ballot to ballot."
         ),
     ),
     (
         "evaluate",
         (
-            "How well each embedding ranks the items as people do: by the rank correlations ρ_w and τ_w, where top "
-            "ranks weigh more and 1 is full agreement. Here the votes are simulated, so the figures say how Runoff "
+            "A leaderboard: how well each embedding ranks the items as people do, by rank correlations where top ranks "
+            "weigh more and 1 is full agreement. Here the votes are simulated, so the figures say how Runoff "
             "works and nothing about people."
         ),
     ),

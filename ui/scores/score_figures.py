@@ -1,4 +1,4 @@
-"""The figures of the Scores page: the top with its intervals, and the paper's Figures 2, 3 and 4."""
+"""The figures of the Scores page: the top, how it settled, and the paper's Figures 2, 3 and 4."""
 
 from __future__ import annotations
 
@@ -16,28 +16,20 @@ from ui.help import glossary
 from ui.shared import cache, chart_files, choosers, frame
 
 
-def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) -> None:
-    """All figures that exist for the protocol of the votes; `stem` begins the names of their files."""
-    top = top_of(view.dataset)
-    if len(top):
-        st.subheader("The top and how sure it is", help=glossary.of("Interval"))
-        chart_files.show(charts.top_intervals(top), top, name=f"{stem}-top", alt="The first items with intervals")
-    _settling(project, area_id, stem)
-    if view.about.rescales:
-        _borda_figures(view, project, stem)
-    else:
-        st.subheader("Scores by ballot and their rescaling")
+def top(view: ScoresView, stem: str) -> None:
+    """The first items with score, interval and votes; `stem` begins the names of the files."""
+    shown = top_of(view.dataset)
+    chart_files.show(charts.top_intervals(shown), shown, name=f"{stem}-top", alt="The first items with intervals")
+
+
+def by_ballot(view: ScoresView, project: Project, stem: str) -> None:
+    """Scores of each ballot, how each was brought to the scale of the first, and all of it as a table."""
+    if not view.about.rescales:
         st.caption(view.about.unrescaled)
-    st.subheader("Items against random pairs")
-    _areas_figure(project)
-    if view.about.rescales:
-        _by_ballot(view, project)
-
-
-def _borda_figures(view: ScoresView, project: Project, stem: str) -> None:
+        return
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("Scores by ballot", help=glossary.of("x"))
+        st.markdown("##### Scores by ballot", help=glossary.of("x"))
         chart_files.show(
             charts.scores_by_ballot(view.by_ballot),
             view.by_ballot,
@@ -46,8 +38,9 @@ def _borda_figures(view: ScoresView, project: Project, stem: str) -> None:
         )
         st.caption("Win ratios of each ballot and the final score along the ranks (Figure 4 of the paper).")
     with right:
-        st.subheader("Rescaling", help=glossary.of("b̂"))
+        st.markdown("##### Rescaling", help=glossary.of("b̂"))
         _figure2(view, project, stem)
+    _every_ballot(view, project)
 
 
 def _figure2(view: ScoresView, project: Project, stem: str) -> None:
@@ -73,7 +66,7 @@ def _figure2(view: ScoresView, project: Project, stem: str) -> None:
             st.warning(f"b̂ is over 1 in ballot {r.ballot}: the paper expects at most 1, and scores may fall below 0.")
 
 
-def _areas_figure(project: Project) -> None:
+def random_pairs(project: Project) -> None:
     """Figure 3, for the embedding that is chosen."""
     embeddings = read_embeddings(frame.store(), project.id)
     if not embeddings:
@@ -86,7 +79,7 @@ def _areas_figure(project: Project) -> None:
     embedding_view.figure3(cache.load_figure3(frame.store(), project, chosen.id), project, chosen.name)
 
 
-def _by_ballot(view: ScoresView, project: Project) -> None:
+def _every_ballot(view: ScoresView, project: Project) -> None:
     if not st.toggle("Show x, y and ȳ of every item, ballot by ballot", key=f"by-ballot-{project.id}"):
         return
     columns = ["rank", "pair", "area", "ballot", "votes", "x", "y", "mean"]
@@ -99,10 +92,9 @@ def _by_ballot(view: ScoresView, project: Project) -> None:
     )
 
 
-def _settling(project: Project, area_id: int | None, stem: str) -> None:
+def settling(project: Project, area_id: int | None, stem: str) -> None:
     """The places of the first items after each ballot; a sentence says what the last one changed."""
     view: SettlingView = cache.load_settling(frame.store(), project, area_id)
-    st.subheader("How the ranking settled")
     if view.n_ballots < 2:
         st.caption("It is drawn once two ballots are closed.")
         return

@@ -30,13 +30,23 @@ def show(project: Project, area_id: int | None) -> None:
         return
     view = cache.load_trust(frame.store(), project, area_id, found)
     st.markdown(f"**{headline(view.lines)}**")
-    _lines(view.lines)
-    frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
+    if named := _to_mend(view.lines):
+        st.markdown(named)
     if view.foresight is None:
         st.caption("What another ballot would change isn't known: it is simulated at closing, up to 200,000 votes.")
-        return
-    st.markdown(frame.plain(worth_said(view.foresight, view.after, is_last=view.is_last)))
-    st.caption(frame.plain(bounds_said()))
+    else:
+        st.markdown(frame.plain(worth_said(view.foresight, view.after, is_last=view.is_last)))
+    with st.expander(f"Every point, with its reason and what to do ({len(view.lines)})"):
+        _lines(view.lines)
+        if view.foresight is not None:
+            st.caption(frame.plain(bounds_said()))
+        frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
+
+
+def _to_mend(lines: Sequence[Line]) -> str:
+    """The names of the points that aren't good, the worst first, as Markdown."""
+    by_level = {level: [frame.plain(line.name) for line in lines if line.level == level] for level in (RED, AMBER)}
+    return " ".join(f"{MARKS[level]} {', '.join(names)}." for level, names in by_level.items() if names)
 
 
 def worth_of_next(project: Project, area_id: int | None) -> None:

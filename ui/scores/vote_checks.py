@@ -54,16 +54,15 @@ def show(project: Project, area_id: int | None, n_votes: int) -> None:
 
 
 def figures(project: Project, area_id: int | None) -> None:
-    """What the answers to checks say, on the Scores page; nothing where none was answered."""
+    """What the answers to checks say, on the Scores page."""
     found = _found(project, area_id, "Read the checks")
     if found is None:
         return
     checks = cache.load_checks(frame.store(), project, area_id, found)
     if not checks.has_checks:
-        if found.job is not None:
-            st.caption("No voter answered a check, or a comparison that another voter answered.")
+        st.caption("No voter answered a check, or a comparison that another voter answered.")
         return
-    st.subheader("Checks in the ballots", help=glossary.of("Check"))
+    st.markdown("##### Checks in the ballots", help=glossary.of("Check"))
     figures_table(checks.figures)
     st.caption("How far voters agree beyond chance, Krippendorff's α, is a line of *How far to trust it*.")
 

@@ -17,7 +17,17 @@ def show(chart: Chart, table: pd.DataFrame, *, name: str, alt: str) -> None:
 
     The files are made when they are asked for, in light colours whatever the theme.
     """
+    draw(chart, alt=alt)
+    save(chart, table, name=name)
+
+
+def draw(chart: Chart, *, alt: str) -> None:
+    """A chart without its files, which `save` offers elsewhere on the page."""
     st.altair_chart(chart, alt=alt)
+
+
+def save(chart: Chart, table: pd.DataFrame, *, name: str) -> None:
+    """The files of a chart that is drawn by `draw`."""
     narrow = "As wide as one of a paper's two columns, 3⅓ inches, with smaller letters."
     files = (
         ("SVG", partial(to_svg, chart), "svg", "image/svg+xml", "For papers: sharp at any size. 6.5 inches wide."),

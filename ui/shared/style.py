@@ -22,11 +22,17 @@ _PRINTED = """<style>
   :is(h1, h2, h3, h4, h5) {break-after: avoid}
 }
 </style>"""
+# Streamlit leaves 96 pixels above the title, of which its bar takes 60; and a phone holds one more column of a table
+# whose cells wrap.
+_COMPACT = """<style>
+[data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem}
+@media (max-width: 640px) {[data-testid="stTable"] :is(th, td) {padding-left: .2rem; padding-right: .2rem}}
+</style>"""
 # As high as the headline of the Evaluate page with the bar below it: what stands under it stays where it is when the
 # bar goes and the headline changes.
 _WAITED = """<style>
 .st-key-evaluate-waited {min-height: 6.7rem}
-@media (max-width: 640px) {.st-key-evaluate-waited {min-height: 10.75rem}}
+@media (max-width: 640px) {.st-key-evaluate-waited {min-height: 13.5rem}}
 </style>"""
 # Browsers leave grounds out, so that the light words of the dark theme would be printed on white.
 _DARK_PRINTED = """<style>
@@ -41,6 +47,6 @@ _DARK_BUTTONS = """<style>
 def readable() -> None:
     """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone, and
     for what comes later; pages that can be printed."""
-    st.html(_TOUCHED + _PRINTED + _WAITED)
+    st.html(_COMPACT + _TOUCHED + _PRINTED + _WAITED)
     if st.context.theme.type == "dark":
         st.html(_DARK_BUTTONS + _DARK_PRINTED)

@@ -65,6 +65,10 @@ class EvaluateView(Evaluated):
         rounded = rounded_scores(rows["ρ_w"], largest=1)
         return rows[rounded == rounded.max(initial=-1)]
 
+    def named(self, label: str) -> str:
+        """A figure's label as people read it: "top 20" for the precision among the top k."""
+        return f"top {self.top}" if label == dict(FIGURES)["precision"] else label
+
     @property
     def n_items(self) -> int:
         """The dataset's items that have a score."""

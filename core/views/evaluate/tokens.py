@@ -13,7 +13,7 @@ import pandas as pd
 from ...base.percent import percent
 from ...commands.figures.evaluated import FIGURES
 from ...commands.figures.evaluation import TOKENS_ENDS, TokensFound, with_bounds
-from ...evaluation import Comparison, Correlations, Figure
+from ...evaluation import Comparison, Correlations
 from ...evaluation.differences import Told, adjusted, groups, times_needed
 from ...evaluation.intervals import Difference
 from ...evaluation.tokens import Coded
@@ -58,13 +58,15 @@ def by_votes(differences: tuple[Difference, ...], figure: str = "rho_w") -> tupl
 
 
 def table_of(told: tuple[Told, ...], unit: str, n: int) -> pd.DataFrame:
-    """A row for every two embeddings; `needed` is how many votes or tokens (`unit`) tell them apart, of `n` there are.
+    """A row for every two embeddings, the better one first; `needed` is how many votes or tokens (`unit`) tell them
+    apart, of `n` there are.
 
     It is 80 % power at 10 %, two-sided, were the difference exactly what it seems to be; blank where they are apart.
     `difference` is what the interval is about, without the bias that resampling shows; `as measured` is with it.
+    `surely` is the probability that the better one is the better.
     """
     rows = []
-    for pair in told:
+    for pair in map(_better_first, told):
         times = times_needed(pair.corrected, pair.error)
         needed = (
             ""
@@ -73,13 +75,48 @@ def table_of(told: tuple[Told, ...], unit: str, n: int) -> pd.DataFrame:
             if times > 1000 or times == inf
             else f"{round(n * times):,}"
         )
-        better = percent(pair.first_better)
+        surely = percent(pair.first_better)
         inside = min(max(pair.corrected, pair.lower), pair.upper)
         bounds = (inside, pair.lower, pair.upper)
-        rows.append((pair.first, pair.second, *bounds, better, pair.p, needed, pair.difference))
-    told_of = ["better", "p (Holm)", f"{unit} needed", "as measured"]
-    columns = ["embedding", "against", "difference", "lower", "upper", *told_of]
+        rows.append((pair.first, pair.second, *bounds, surely, pair.p, needed, pair.difference))
+    told_of = ["surely", "p (Holm)", f"{unit} needed", "as measured"]
+    columns = ["better", "than", "difference", "lower", "upper", *told_of]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _better_first(pair: Told) -> Told:
+    """The pair turned so that its difference isn't negative."""
+    if pair.corrected >= 0:
+        return pair
+    turned = replace(pair, first=pair.second, second=pair.first, difference=-pair.difference, corrected=-pair.corrected)
+    return replace(turned, lower=-pair.upper, upper=-pair.lower, first_better=1 - pair.first_better)
+
+
+def in_words(table: pd.DataFrame, label: str) -> pd.DataFrame:
+    """What a page shows of a table of `table_of`: the difference with its interval in one column, and p as text.
+
+    >>> told = Told("a", "b", -0.2, -0.2, 0.1, -0.3, -0.1, 0.02, 0.0001)
+    >>> in_words(table_of((told,), "votes", 9), "ρ_w").T[0].tolist()
+    ['b', 'a', '0.200 (0.100 to 0.300)', '98%', '< 0.001']
+    """
+    bounds = zip(table["difference"], table["lower"], table["upper"], strict=True)
+    by = [f"{gap:.3f} ({lower:.3f} to {upper:.3f})" for gap, lower, upper in bounds]
+    shown = table.drop(columns=["difference", "lower", "upper", "as measured"])
+    shown.insert(2, f"by {label} (90 % interval)", by)
+    needed = [
+        name for name in map(str, shown) if name.endswith(" needed") and not any(shown[name])
+    ]  # all are told apart
+    shown = shown.drop(columns=needed)
+    return shown.assign(**{"p (Holm)": [p_said(p) for p in table["p (Holm)"]]}).rename(columns={"p (Holm)": "p"})
+
+
+def p_said(p: float) -> str:
+    """A p-value as text: never 0.
+
+    >>> p_said(0.0), p_said(0.0123), p_said(1.0)
+    ('< 0.001', '0.012', '1.000')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def groups_of(names: list[str], told: tuple[Told, ...]) -> pd.DataFrame:
@@ -112,7 +149,7 @@ def with_and(names: Sequence[str]) -> str:
     return reduce(lambda one, other: f"{one} and {other}", names)
 
 
-OTHER = {"votes": "other voters", "tokens": "other words"}  # what an interval says could have been
+OTHER = {"votes": "other voters", "tokens": "other tokens"}  # what an interval says could have been
 
 
 def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
@@ -148,26 +185,6 @@ def figures_table(compared: Comparison) -> pd.DataFrame:
     ends = ["corrected", "lower", "upper"]
     columns = ["embedding", "figure", "estimate", *ends, *(f"token {end}" for end in ends)]
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "float64"))
-
-
-def by_area(view: EvaluateView, votes: Comparison | None, tokens: Comparison | None) -> pd.DataFrame:
-    """The view's figures by area; beside ρ_w and τ_w, as text, what votes and tokens say of them: the estimate without
-    the bias of either, and the interval about it."""
-    table, beside = view.by_area, []
-    for key, label in FIGURES[:2]:
-        beside.append(label)
-        for unit, found in (("votes", votes), ("tokens", tokens)):
-            if found is not None:
-                rows = [getattr(figures, key) for e in found.evaluations for figures in e.areas.values()]
-                beside.append(f"{label} by {unit}")
-                table = table.assign(**{beside[-1]: [_between(figure, unit) for figure in rows]})
-    order = [*table.columns[:5], *beside]
-    return table[[*order, *(name for name in table.columns if name not in order)]]
-
-
-def _between(figure: Figure, unit: str) -> str:
-    value, lower, upper = figure.by_votes if unit == "votes" else figure.by_tokens
-    return "" if value is None else f"{value:.2f} ({lower:.2f} to {upper:.2f})"
 
 
 def joined(votes: Comparison | None, tokens: Comparison | None, plain: Comparison) -> Comparison:

@@ -18,6 +18,7 @@ from ...store.ballots.ballots import Ballot, ballots_of
 from ...store.scores.scores import Scored, scored_of
 from ...tokens.items import pair_label
 
+N_TOP = 15  # items of the chart of the first
 COLUMNS = (
     *("rank", "token_a", "token_b", "area", "score", "lower", "upper"),
     *("rank_lower", "rank_upper", "votes", "ballots"),
@@ -63,14 +64,13 @@ class ScoresView:
 
     @property
     def leader(self) -> str:
-        """The first item, and how many more share its rank."""
-        n_top = int((self.dataset["rank"] == self.dataset["rank"].iloc[0]).sum())
-        first = str(pair_label(self.dataset).iloc[0])
-        if n_top == 1:
-            return first
-        return plural(
-            n_top - 1, "{item} and {more} more, tied", "{item} and {more} more, tied", item=first, more=n_top - 1
-        )
+        """The first item and its score, with the interval where it has one, and how many more share its rank."""
+        first = self.dataset.iloc[0]
+        n_more = int((self.dataset["rank"] == first["rank"]).sum()) - 1
+        named = f"{pair_label(self.dataset).iloc[0]}, {first['score']:.3f}"
+        if not np.isnan(first.get("lower", np.nan)):
+            named = f"{named} (90 %: {first['lower']:.3f} to {first['upper']:.3f})"
+        return plural(n_more, "{item} and {n} more, tied", "{item} and {n} more, tied", item=named) if n_more else named
 
     def ranking(self, word: str = "") -> pd.DataFrame:
         """The columns people look at, of the items with a token that holds this text."""
@@ -109,9 +109,9 @@ def voters_in(about: Mapping[Hashable, Any]) -> VoterCount:
     return VoterCount(**about["voters"], left_out=about["voters_left_out"])
 
 
-def top_of(dataset: pd.DataFrame, n: int = 30) -> pd.DataFrame:
-    """The first items that have an interval: place, pair, score, lower, upper, rank, votes."""
-    top = dataset.dropna(subset=["lower", "upper"]).head(n)
+def top_of(dataset: pd.DataFrame, n: int = N_TOP) -> pd.DataFrame:
+    """The first items: place, pair, score, its bounds lower and upper (NaN for none), rank, votes."""
+    top = dataset.head(n)
     return top.assign(place=range(1, len(top) + 1), pair=pair_label(dataset).loc[top.index])
 
 
