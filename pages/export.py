@@ -8,11 +8,7 @@ from core.views.export import ExportView
 from ui.export import dataset_files
 from ui.export.datasheet_box import datasheet_box
 from ui.export.releases_box import releases_box
-from ui.shared import cache, frame
-
-PROVISIONAL = frame.Badge(
-    ":material/hourglass_top:", "provisional", "Not all ballots are closed. File names and description say so."
-)
+from ui.shared import badges, cache, frame
 
 project = frame.project()
 view: ExportView = cache.load_export(frame.store(), project)
@@ -23,8 +19,7 @@ if dataset.empty:
     frame.nothing_yet("There is no dataset yet: it needs votes.", "collect", "collect votes")
 
 about = dataset.attrs
-always = [PROVISIONAL] if about["provisional"] else []
-frame.first_line(f"**{frame.plain(view.said)}**", *always, *([frame.SIMULATED] if about["simulated_votes"] else []))
+frame.first_line(f"**{frame.plain(view.said)}**", *badges.of_dataset(about))
 
 dataset_files.whole(project)
 dataset_files.formats(view)

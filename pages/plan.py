@@ -19,8 +19,9 @@ from ui.plan.planner_box import planner_box
 from ui.plan.registration_box import registration_box
 from ui.schemes.which_box import plan_link
 from ui.shared import cache, drafts, frame
+from ui.shared.badges import Badge
 
-FIXED = frame.Badge(":material/lock:", "fixed", "Ballot 1 is drawn, so the plan stays as it is.")
+FIXED = Badge(":material/lock:", "fixed", "Ballot 1 is drawn, so the plan stays as it is.")
 
 project = frame.project()
 st.title("Plan")

@@ -14,6 +14,7 @@ from core.views.log import log_table
 from ui.project import demo_box, project_files
 from ui.project.new_project import NOTIONS, new_box
 from ui.shared import cache, choosers, frame
+from ui.shared.badges import SIMULATED
 
 LOGGED = 1000  # entries of the log that are shown
 
@@ -36,9 +37,7 @@ if begins:
             st.session_state["_begins"] = False
             st.rerun()
 is_introduced = demo_box.show(project)
-frame.first_line(
-    f"**{frame.plain(view.headline)}**", *([frame.SIMULATED] if view.simulated and not is_introduced else [])
-)
+frame.first_line(f"**{frame.plain(view.headline)}**", *([SIMULATED] if view.simulated and not is_introduced else []))
 frame.next_step(view.next_page, frame.plain(view.next_label[:1].lower() + view.next_label[1:]), area_id=view.next_area)
 
 st.subheader("Steps")

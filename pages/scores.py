@@ -32,7 +32,7 @@ def headline() -> None:
     leader = frame.plain(view.leader)
     st.markdown(f"**Most related: {leader}**, by {votes} of {view.voters.said} on {items}.")
     with st.container(horizontal=True, vertical_alignment="center"):
-        badges.show(about)
+        badges.show(*badges.of_dataset(about))
         overview = cache.load_overview(store, project)
         frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
     if about["unscored_items"]:

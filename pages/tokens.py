@@ -8,6 +8,7 @@ from core.base.plurals import many
 from core.views.tokens.tokens import TokensView
 from ui.embeddings import coverage
 from ui.shared import cache, frame
+from ui.shared.badges import Badge
 from ui.tokens import area_editing, area_entry, area_notes, near_tokens, token_choices
 
 project = frame.project()
@@ -22,9 +23,7 @@ def headline() -> None:
         f"{frame.plain(view.missing_said)}.** An item is a pair of tokens of one area."
     )
     fixed = f"{view.fixed_by[:1].upper()}{view.fixed_by[1:]} is drawn, so the lists stay. Spellings can be corrected."
-    frame.first_line(
-        said, *([frame.Badge(":material/lock:", f"fixed by {view.fixed_by}", fixed)] if view.locked else [])
-    )
+    frame.first_line(said, *([Badge(":material/lock:", f"fixed by {view.fixed_by}", fixed)] if view.locked else []))
     if not view.locked:
         frame.next_step("plan", "make the plan")
     proposed = [area for area, _ in view.proposed]

@@ -14,6 +14,7 @@ from core.views.collect.collect import MOST, CollectView, DrawnStage, Stage
 from ui.collect.ballot_steps import close_steps
 from ui.collect.voting_box import EVERY, MENU, voting_states
 from ui.shared import frame
+from ui.shared.badges import SIMULATED, Badge
 
 _CLOSING = "_may_close"  # in the session: whether most had voted, and all, when the page was drawn
 CARD = 147  # pixels: five of them beside each other in a window of 1280 with a scroll bar
@@ -48,9 +49,9 @@ def _lines(store: Store, view: CollectView, stage: DrawnStage) -> None:
             st.caption(line)
 
 
-def badges(view: CollectView) -> tuple[frame.Badge, ...]:
+def badges(view: CollectView) -> tuple[Badge, ...]:
     """What is always so of these votes."""
-    return (frame.SIMULATED,) if view.is_simulated else ()
+    return (SIMULATED,) if view.is_simulated else ()
 
 
 def timeline(stages: tuple[Stage, ...]) -> None:

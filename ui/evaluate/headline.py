@@ -67,7 +67,7 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
 
 def signs(view: EvaluateView, project: Project) -> None:
     """What is always so of the dataset, as badges, and the next step."""
-    badges.show(view.dataset.attrs)
+    badges.show(*badges.of_dataset(view.dataset.attrs))
     _next_step(view.dataset.attrs["provisional"], project)
 
 

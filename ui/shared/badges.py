@@ -1,24 +1,45 @@
-"""What is always so of a dataset, as badges: nothing needs doing about it."""
+"""What is always so of what a page shows, as badges: nothing needs doing about it."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from core.base.plurals import plural
 
 
-def show(about: Mapping[Hashable, Any]) -> None:
-    """Whether a dataset, by its description, holds votes of simulated voters, and whether it is provisional."""
-    if about["simulated_votes"]:
-        st.badge("simulated voters", icon=":material/science:", color="orange", help="They say nothing about people.")
+class Badge(NamedTuple):
+    """An icon, one or two words, and the sentence that explains them."""
+
+    icon: str
+    words: str
+    about: str
+
+
+SIMULATED = Badge(
+    ":material/science:",
+    "simulated votes",
+    "Simulated voters gave some of these votes: they say how Runoff works, and nothing about people.",
+)
+
+
+def of_dataset(about: Mapping[Hashable, Any]) -> tuple[Badge, ...]:
+    """Whether a dataset, by its description (its attrs), holds simulated votes, and whether it is provisional."""
+    badges = [SIMULATED] if about["simulated_votes"] else []
     if about["provisional"]:
-        said = plural(
+        words = plural(
             about["ballots_closed"],
             "provisional: {n} of {planned} ballots is closed",
             "provisional: {n} of {planned} ballots are closed",
             planned=about["ballots_planned"],
         )
-        st.badge(said, icon=":material/hourglass_top:", help="An open ballot counts once it is closed.")
+        badges.append(Badge(":material/hourglass_top:", words, "An open ballot counts once it is closed."))
+    return tuple(badges)
+
+
+def show(*badges: Badge) -> None:
+    """Each badge with its sentence as help."""
+    for badge in badges:
+        st.badge(badge.words, icon=badge.icon, color="gray", help=badge.about)

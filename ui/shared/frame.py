@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -15,6 +15,8 @@ from core.store import Store, open_store
 from core.store.projects.projects import Project, get_project, list_projects
 from core.views.overview import Standing
 from ui.shared import choosers, drawn_page
+from ui.shared.badges import Badge
+from ui.shared.badges import show as show_badges
 
 # key, title, icon; the key is the file's name and the page's address
 PAGES = (
@@ -86,27 +88,11 @@ def _pick_area(project_id: str) -> None:
     st.session_state[f"_area-{project_id}"] = st.query_params["area"] = chosen
 
 
-class Badge(NamedTuple):
-    """What is always so of what a page shows: its icon, one or two words, and the sentence that explains them."""
-
-    icon: str
-    words: str
-    about: str
-
-
-SIMULATED = Badge(
-    ":material/science:",
-    "simulated votes",
-    "Simulated voters gave some of these votes: they say how Runoff works, and nothing about people.",
-)
-
-
 def first_line(said: str, *badges: Badge) -> None:
     """Where things stand, in numbers (Markdown), and beside it the badges."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said, width="content")
-        for badge in badges:
-            st.badge(badge.words, icon=badge.icon, color="gray", help=badge.about)
+        show_badges(*badges)
 
 
 def next_step(key: str, label: str, *, area_id: int | None = None) -> None:
