@@ -519,7 +519,7 @@ def test_a_ballot_of_a_busy_voter_is_told_on_the_page_and_before_closing(empty, 
     project_id = make_project(empty)
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id), voters=["W1", "W2"]), "results.csv")
     app = visit("collect", project_id)
-    assert "The busiest voter is over it, with 21 votes." in words(app)
+    assert "The busiest voter is over the quota of 9 votes, with 21 votes." in words(app)
     assert "One voter gave 21 votes, 50% of all; the quota is 9, for the plan's 6 voters." in words(app)
     (button,) = [button for button in app.button if button.label == "Close ballot 1"]
     assert button.disabled
