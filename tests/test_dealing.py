@@ -39,7 +39,7 @@ def test_everyone_within_the_quota_warns_of_nothing(store):
     voters = read_voters(store, ballot.id, QUOTA)
     assert voters["votes"].tolist() == [9, 9, 6, 6, 6, 6]
     assert voters["share"].sum() == pytest.approx(1)
-    assert not voters["over"].any()
+    assert not voters["flags"].any()
 
 
 def test_a_voter_over_the_quota_is_told_with_the_effective_number(store):
@@ -49,14 +49,14 @@ def test_a_voter_over_the_quota_is_told_with_the_effective_number(store):
     )
     effective = 1 / ((15 / 42) ** 2 + 3 * (9 / 42) ** 2)
     (warning,) = view.warnings
-    assert "One voter gave 15 votes, 36% of all; the quota is 9, since the plan has 6 voters." in warning
+    assert "One voter gave 15 votes, 36% of all; the quota is 9, for the plan's 6 voters." in warning
     assert f"as if {effective:.1f} voters" in warning
     voters = read_voters(store, ballot.id, QUOTA)
-    assert list(zip(voters["voter"], voters["votes"], voters["over"], strict=True)) == [
-        ("W1", 15, True),
-        ("W2", 9, False),
-        ("W3", 9, False),
-        ("W4", 9, False),
+    assert list(zip(voters["voter"], voters["votes"], voters["flags"], strict=True)) == [
+        ("W1", 15, "over the quota"),
+        ("W2", 9, ""),
+        ("W3", 9, ""),
+        ("W4", 9, ""),
     ]
 
 

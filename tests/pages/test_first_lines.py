@@ -92,7 +92,6 @@ def test_voters_who_look_fine_are_counted_and_the_odd_ones_are_reviewed(empty, v
     app = visit("voters", project_id)
     assert first(app) == "**6 of 7 people look fine; 1 looks odd.**"
     press(app, "Review")
-    assert labelled(app.selectbox, "Look at one voter").value == "W8"
     assert any("Figures of W8" in str(frame.proto) for frame in app.dataframe)
     (out,) = [id_ for id_, name in voters.load(empty, project_id).names.items() if name == "W8"]
     exclude_voters(empty, project_id, [out], "always left")
@@ -113,8 +112,7 @@ def test_an_export_says_whether_it_is_ready_and_what_is_empty_before_the_button(
 def test_whoever_chooses_another_project_comes_to_its_next_step(empty, visit):
     one, other = make_project(empty, name="One"), make_project(empty, name="Other", plan=None)
     app = visit("tokens", one)
-    picker = labelled(app.sidebar.selectbox, "Project")
-    picker.set_value(next(option for option in picker.options if "Other" in option)).run()
+    labelled(app.sidebar.selectbox, "Project").set_value(other).run()
     assert not app.exception
     assert app.title[0].value == "Plan"
     assert app.session_state["project_id"] == other

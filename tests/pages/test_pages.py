@@ -123,7 +123,7 @@ def test_areas_are_pasted_edited_and_deleted(empty, visit):
     assert area.tokens == ("ship", "boat", "<b>**harbour**</b>", "NA")
     assert "token is in Sea already" in words(app)
     assert len(app.toast) == 2
-    assert "1 area with 4 tokens: 6 items." in words(app)
+    assert "6 items from 4 tokens in 1 area; no embedding is loaded." in words(app)
     editor = next(box for box in app.text_area if "ship" in box.value)
     editor.set_value("ship\nboat\nharbour").run()
     press(app, "Save changes")
@@ -144,7 +144,7 @@ def test_a_plan_is_computed_at_once_and_saved_by_a_button(empty, visit):
     app = visit("plan", project_id)
     ballots = next(box for box in app.number_input if "n_b" in box.label)
     ballots.set_value(2).run()
-    assert "2 ballots take 21 items down to the top 11" in words(app)
+    assert "21 items down to the top 11" in words(app)
     assert read_plan(empty, project_id) is None
     press(app, "Save this plan")
     assert read_plan(empty, project_id).n_ballots == 2
@@ -393,7 +393,7 @@ def test_near_spellings_of_missing_tokens_are_offered(demo):
 @of_the_demo
 def test_a_quota_stands_on_the_plan_and_in_the_draw(shown):
     assert "in ballot 1 at most" in words(shown["plan"])
-    assert "Quota: 2 tasks (20 comparisons) a voter, as the plan has 60 voters." in words(shown["collect"])
+    assert "A voter gets 2 tasks of 10 comparisons at most" in words(shown["collect"])
 
 
 def test_rare_tokens_and_item_rules_on_the_page(empty, visit):
@@ -519,8 +519,8 @@ def test_a_ballot_of_a_busy_voter_is_told_on_the_page_and_before_closing(empty, 
     project_id = make_project(empty)
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id), voters=["W1", "W2"]), "results.csv")
     app = visit("collect", project_id)
-    assert "The busiest voter is over it, with 21 votes." in words(app)
-    assert "One voter gave 21 votes, 50% of all; the quota is 9, since the plan has 6 voters." in words(app)
+    assert "The busiest voter is over the quota of 9 votes, with 21 votes." in words(app)
+    assert "One voter gave 21 votes, 50% of all; the quota is 9, for the plan's 6 voters." in words(app)
     (button,) = [button for button in app.button if button.label == "Close ballot 1"]
     assert button.disabled
 
@@ -635,7 +635,7 @@ def nexts(app) -> list[str]:
 def test_the_side_bar_says_how_far_the_campaign_is(shown):
     for app in shown.values():
         (bar,) = app.sidebar.get("progress")
-        assert bar.proto.text.replace("\\", "").startswith("Ballot 4 of 5 open, 40% voted. 15,046 of about 16,203")
+        assert bar.proto.text.replace("\\", "").startswith("Ballot 4 of 5 open. 15,046 of about 16,203")
         assert bar.proto.value == int(100 * 15_046 / 16_203)
 
 

@@ -211,7 +211,7 @@ def voters_said(progress: Progress) -> str:
         effective = f"{progress.effective_voters or 0:.1f}".removesuffix(".0")
         parts.append(f"the busiest gave {percent(progress.top_share)}, as uneven as {effective} equal ones")
     if progress.simulated:
-        parts.append(f"{progress.simulated:,} of {many(progress.votes, 'vote')} simulated")
+        parts.append(f"{progress.simulated:,} of {many(progress.votes, 'vote')} by simulated voters")
     elif progress.votes > progress.answered:
         parts.append(f"{many(progress.votes, 'vote')} in all")
     if progress.short_items:
