@@ -147,7 +147,7 @@ def top_up(visitor: Visitor, server: Server, project_id: str, batch: bytes) -> N
 def take(visitor: Visitor, name: str, results: bytes) -> None:
     visitor.upload(UPLOAD, name, results)
     visitor.press("Accept these votes")
-    visitor.says(f"{name} is taken")
+    visitor.says(f"{name} is accepted")
 
 
 def test_a_trial_on_a_phone(server: Server, visit: Callable[..., Visitor]) -> None:

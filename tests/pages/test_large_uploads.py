@@ -101,8 +101,8 @@ def test_several_files_and_the_way_back(large, visit, started):
     press(app, "Take the votes of 2 files")
     finish(started[2])
     app.run()
-    assert "one.csv is taken" in words(app)
-    assert "two.csv is taken" in words(app)
+    assert "one.csv is accepted" in words(app)
+    assert "two.csv is accepted" in words(app)
     assert len(read_uploads(store, project_id)) == 2
     press(app, "Withdraw it")
     assert "Withdrawing the upload in the background" in words(app)

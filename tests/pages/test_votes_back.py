@@ -39,7 +39,7 @@ def test_a_file_by_class_and_then_taken(store: Store, project: str) -> None:
     assert set(rows["class"]) == {"rejected"}
     named(app.button, "Accept these votes").click().run()
     assert not app.exception
-    assert "results.csv is taken" in texts(app)
+    assert "results.csv is accepted" in texts(app)
 
 
 def test_columns_are_named_and_remembered(store: Store, project: str) -> None:
