@@ -171,7 +171,7 @@ def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
         )
     )
     here = alt.Chart(pd.DataFrame({"n0": [n0]})).mark_rule(color=GREY, strokeDash=[6, 4]).encode(x=x)
-    return alt.layer(here, lines).properties(height=80 + LEGEND * len(names) + max(LEAST_PLOT, LEGEND * len(names)))
+    return alt.layer(here, lines).properties(height=105 + LEGEND * len(names) + max(LEAST_PLOT, LEGEND * len(names)))
 
 
 def layout_map(points: pd.DataFrame) -> Chart:

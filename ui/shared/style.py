@@ -26,7 +26,9 @@ _PRINTED = """<style>
 # whose cells wrap.
 _COMPACT = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem}
-@media (max-width: 640px) {[data-testid="stTable"] :is(th, td) {padding-left: .2rem; padding-right: .2rem}}
+@media (max-width: 640px) {
+  [data-testid="stTable"] :is(th, td) {padding-left: .3rem !important; padding-right: .2rem !important}
+}
 </style>"""
 # As high as the headline of the Evaluate page with the bar below it: what stands under it stays where it is when the
 # bar goes and the headline changes.
