@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ SPREAD_OF_SIDE = 1.0
 SMALLEST = 1e-300
 BLOCK = 16_384  # rows worked on at once
 LONGEST_STEP = 2.0
+LEAST_BEND = 0.02  # smallest second derivative in a voter's effects that is stepped by
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,15 @@ class Effects:
 
 
 _SPREADS = np.array([SPREAD_OF_SHARPNESS, SPREAD_OF_LAPSE, SPREAD_OF_SIDE])
+
+
+class Bends(NamedTuple):
+    """Minus second derivatives: of each row in θ_one − θ_other, (n,); in that and a free effect of the row's voter,
+    (n free, n); in the free effects of each voter, (n_voters, n free, n free)."""
+
+    scores: Floats
+    crossed: Floats
+    effects: Floats
 
 
 class _Rows:
@@ -254,6 +265,46 @@ class Likelihood:
         else:
             step = np.einsum("vkl,lv->kv", inverse, gradient)
         return step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), LONGEST_STEP)), gradient
+
+    def effects_gradient(self) -> Floats:
+        """The gradient that `effects_step` gives, alone."""
+        times, pull, n = self.effects.times, self.pull(), self.effects.values.shape[1]
+        gradient = np.array([np.bincount(self.data.voter, pull * rate, n) for rate in self._rates()[0]])
+        gradient -= times * self.effects.off_centre() / _SPREADS[self.effects.free, None] ** 2
+        if self.effects.free[0]:
+            gradient[0] -= times * np.sum(times * gradient[0]) / np.sum(times**2)
+        return gradient
+
+    def bends(self, *, expected: bool) -> Bends:
+        """Minus the second derivatives of the log-likelihood with the priors: the observed ones, or expected ones.
+
+        The expected ones are never below 0 in any direction. The observed ones may be; of a voter at whom they are in
+        the effects alone, all votes have the expected ones.
+        """
+        rates, bends = self._rates()
+        prior = self.effects.times[:, None, None] * np.diag(1.0 / _SPREADS[self.effects.free] ** 2)
+        rise = self.slope * self.sharp
+        weight = self.data.count / (self.win * self.loss)
+        result = Bends(weight * rise**2, weight * rise * rates, self._by_voter(weight, rates) + prior)
+        if expected:
+            return result
+        weight, pull = self.data.points / self.win**2 + self.rest / self.loss**2, self.pull()
+        own = self._by_voter(weight, rates, pull, bends) + prior
+        convex = np.linalg.eigvalsh(own)[:, 0] < LEAST_BEND * self.effects.times
+        turn = self.other_logistic - self.logistic
+        twice = np.array(
+            [
+                rise * (1.0 + self.gap * turn),
+                -2.0 * self.lapse * (1.0 - 2.0 * self.lapse) * self.logistic * self.other_logistic * self.sharp,
+                np.zeros_like(rise),
+            ]
+        )[self.effects.free]  # of P in Δθ and the effects
+        votes = convex[self.data.voter]
+        return Bends(
+            np.where(votes, result.scores, weight * rise**2 - pull * rise * self.sharp * turn),
+            np.where(votes, result.crossed, weight * rise * rates - pull * twice),
+            np.where(convex[:, None, None], result.effects, own),
+        )
 
     def effects_error(self) -> Floats:
         """Standard errors of the free effects of every voter, scores taken as known; (n free, n_voters).
