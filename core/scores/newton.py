@@ -47,15 +47,17 @@ def minimise(
     *,
     graph: PairGraph | None = None,
     warm_steps: int = 0,
+    mature: bool = False,
 ) -> Found:
     """Newton's method on the scores alone, and once they are roughly there on the voters' effects too.
 
     With `warm_steps` scores and effects are those of a similar fit: so many steps are taken, however far the end is,
-    scores and effects in turn. `graph` : that of the data, if there is one already.
+    scores and effects in turn. `graph` : that of the data, if there is one already. `mature` : the scores are roughly
+    there from the start.
     """
     graph = PairGraph(data.one, data.other, len(theta)) if graph is None else graph
     most, warm = warm_steps or MOST_STEPS, warm_steps > 0
-    here, mature = Found(theta, Likelihood(data, theta, effects), graph), False
+    here = Found(theta, Likelihood(data, theta, effects), graph)
     for here.n_iterations in range(most + 1):
         gradient = graph.add_up(here.likelihood.score()) - ridge * here.theta
         norm = np.abs(gradient).max(initial=0.0)
@@ -150,8 +152,8 @@ def _joint_step(
     data, effects = here.likelihood.data, here.likelihood.effects
     bends = here.likelihood.bends(expected=expected)
     here.graph.weigh(bends.scores, ridge)
-    crossed = [here.graph.crossed(values, data.voter, len(effects.times)) for values in bends.crossed]
-    turned = [matrix.T.tocsr() for matrix in crossed]
+    crossed = here.graph.crossed(bends.crossed, data.voter, len(effects.times))
+    turned = crossed.T
     inverse = np.linalg.inv(bends.effects)
     level = effects.times * inverse[:, :, 0].T  # (n free, n_voters)
 
@@ -163,10 +165,10 @@ def _joint_step(
         return found
 
     def of_scores(x: Floats) -> Floats:
-        return np.array([matrix @ x for matrix in turned])
+        return np.asarray(turned @ x).reshape(slope.shape)
 
     def of_effects(values: Floats) -> Floats:
-        return np.asarray(sum(matrix @ row for matrix, row in zip(crossed, values, strict=True)))
+        return np.asarray(crossed @ values.ravel())
 
     right = gradient - of_effects(answer(slope))
     step = here.graph.solve(

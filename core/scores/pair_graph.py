@@ -31,13 +31,15 @@ class PairGraph:
 
     def __init__(self, one: Ints, other: Ints, n_items: int) -> None:
         self.one, self.other, self.n_items = one, other, n_items
-        order = np.argsort(np.concatenate((one, other)), kind="stable")
+        ends = np.concatenate((one, other))
+        order = np.argsort(ends.astype(np.uint16) if n_items < 1 << 16 else ends, kind="stable")  # small ones by radix
         ends = np.concatenate((other, one))[order].astype(np.int32)
         starts = np.concatenate(([0], np.cumsum(self.add_up(np.ones(len(one)), sign=1.0)))).astype(np.int32)
         self._edge = order % max(len(one), 1)
         self._sign = np.where(order < len(one), 1.0, -1.0)
         self._adjacency = csr_array((np.ones(len(ends)), ends, starts), shape=(n_items, n_items))
         self.diagonal = np.zeros(n_items)
+        self._crossed: tuple[Ints, csr_array] | None = None
 
     def part(self, kept: Bools) -> PairGraph:
         """The graph with some of its edges, shape (n_edges,), on the same vertices; weights as after `__init__`.
@@ -52,7 +54,7 @@ class PairGraph:
         found._edge, found._sign = (np.cumsum(kept) - 1)[self._edge[entries]], self._sign[entries]
         shape = (np.ones(len(found._edge)), whole.indices[entries], before[whole.indptr])
         found._adjacency = csr_array(shape, shape=whole.shape)
-        found.diagonal = np.zeros(self.n_items)
+        found.diagonal, found._crossed = np.zeros(self.n_items), None
         return found
 
     def edges_of(self, items: Ints) -> tuple[Ints, Ints, Ints]:
@@ -80,10 +82,20 @@ class PairGraph:
         return np.asarray(scaled - self._adjacency @ x)
 
     def crossed(self, values: Floats, column: Ints, n_columns: int) -> csr_array:
-        """The matrix Σ_e values_e·(e_one − e_other)·u_columnᵀ, (n_items, n_columns): a value and a column an edge."""
-        shape = (self.n_items, n_columns)
-        cells = (self._sign * values[self._edge], column.astype(np.int32)[self._edge], self._adjacency.indptr)
-        return csr_array(cells, shape=shape)
+        """The matrix Σ values·(e_one − e_other)·uᵀ over edges and kinds, (n_items, kinds·n_columns).
+
+        values : of each kind and edge, (kinds, n_edges); an edge's value of kind k stands in the column
+        k·n_columns + column, `column` of shape (n_edges,). The next call with the same `column` changes the matrix.
+        """
+        kinds = len(values)
+        cells = (self._sign * values[:, self._edge]).T.ravel()
+        shape = (self.n_items, kinds * n_columns)
+        if self._crossed is None or self._crossed[0] is not column or self._crossed[1].shape != shape:
+            columns = column.astype(np.int32)[self._edge][:, None] + np.arange(kinds, dtype=np.int32) * n_columns
+            matrix = csr_array((cells, columns.ravel(), kinds * self._adjacency.indptr), shape=shape)
+            self._crossed = column, matrix
+        self._crossed[1].data = cells
+        return self._crossed[1]
 
     def solve(
         self,
