@@ -62,7 +62,7 @@ def minimise(
         gradient = graph.add_up(here.likelihood.score()) - ridge * here.theta
         norm = np.abs(gradient).max(initial=0.0)
         # What voters are like can be told only once the scores are roughly there.
-        mature = effects.free.any() and (mature or warm or norm < MATURE)
+        mature = bool(effects.free.any()) and (mature or warm or bool(norm < MATURE))
         if mature and not warm:
             slope = here.likelihood.effects_gradient()
             norm = max(norm, np.abs(slope).max())
