@@ -18,6 +18,7 @@ def lines(*, quick: bool) -> Iterator[Line]:
     """All lines of this part; `quick` makes everything a hundredth of its size."""
     share = 100 if quick else 1
     yield drawing(100_000 // share)
+    yield correlation(200_000 // share)
     yield correlation(1_000_000 // share)
     yield bootstrap(20_000 // share, 1_000 // share)
 

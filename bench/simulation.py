@@ -13,6 +13,7 @@ import numpy as np
 from bench.plain_campaign import plain_campaign
 from bench.table import Line, measure
 from core.plan import Plan
+from core.protocols.runoff import Runoff, spread_appearances
 from core.simulation import simulate_campaign
 from core.voters.model import exponential
 
@@ -43,6 +44,11 @@ def campaigns(plan: Plan) -> Iterator[Line]:
     what = f"a simulated campaign of {plan.n_items:,} items, {plan.n_comparisons:,} votes"
     yield Line(what, mine, limit=0.0115)
     yield Line("the same against loops", mine, other, "plain Python", least_ratio=10)
+    spread = spread_appearances(plan.n_items, plan.n_ballots, plan.keep, plan.n_comparisons)
+    (near,) = measure(lambda: simulate_campaign(
+        similarity, spread, protocol=Runoff.name, rng=np.random.default_rng(next(seeds))))  # fmt: skip
+    what = f"the same by the protocol runoff, {spread.n_comparisons:,} votes"
+    yield Line(what, near, limit=0.5, note=f"{near / mine:.0f} × the paper's")
 
 
 def table(options: list[str]) -> Line:

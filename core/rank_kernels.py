@@ -96,32 +96,54 @@ def _discordant(a: Floats, b: Floats, w: Floats) -> Floats:
         (int((~even).sum()), 1 << levels)
     )  # the padding up to a power of two weighs nothing
     place[:n], weight[:, :n] = place_of[order], w[~even][:, order]
-    count, total = 0, np.zeros(len(w))
+    count, total, room = 0, np.zeros(len(w)), np.empty((2, 1 << levels))
     for level in reversed(range(levels)):
         size = 1 << level
-        upper = (place >> level) & 1
-        above = _running(upper, 2 * size)
-        count += int(np.add.reduce(above * (1 - upper), dtype=np.int64))
-        # Behind those of its own half that stand before it.
-        goes = np.where(upper.astype(bool), (at & ~(2 * size - 1)) + (size - 1) + above, at - above)
+        upper = (place & size) != 0
+        if even.any():
+            above = _running(upper.astype(at.dtype), 2 * size)
+            count += int(np.add.reduce(above.compress(~upper), dtype=np.int64))
         for number, part in zip(np.flatnonzero(~even), weight, strict=True):
-            upper_weight = part * upper
-            total[number] += dot(part - upper_weight, _running(upper_weight, 2 * size))
-            part[goes] = part.copy()
-        place[goes] = place.copy()
+            total[number] += np.add.reduce(_against(part, upper, size, room))
+            _halve(part, upper, size, room[0])
+        _halve(place, upper, size, room[0].view(place.dtype))
     total[even] = count * w[even, 0] ** 2
     return total
 
 
-def _running(values: NDArray[Any], size: int) -> NDArray[Any]:
+def _against(weight: Floats, upper: NDArray[np.bool_], size: int, room: Floats) -> Floats:
+    """For each item of a lower half its weight times that of those of the upper half before it, else 0; in `room`.
+
+    Room is kept from level to level, (2, n) at least: asking the system for new pages takes longer than the sums.
+    """
+    found, before = room[0, : len(weight)], room[1, : len(weight)]
+    np.multiply(weight, upper, out=found)
+    _running(found, 2 * size, out=before)
+    np.subtract(weight, found, out=found)
+    return np.multiply(found, before, out=found)
+
+
+def _halve(values: NDArray[Any], upper: NDArray[np.bool_], size: int, room: NDArray[Any]) -> None:
+    """Bring those of the lower half to the front of every 2·`size` values, in place, else in the order they had."""
+    # `compress` takes a tenth of the time of indexing with truth values.
+    lower, above = room[: len(values) // 2], room[len(values) // 2 : len(values)]
+    values.compress(~upper, out=lower)
+    values.compress(upper, out=above)
+    halves = values.reshape(-1, 2, size)
+    halves[:, 0], halves[:, 1] = lower.reshape(-1, size), above.reshape(-1, size)
+
+
+def _running(values: NDArray[Any], size: int, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Running sums that start anew every `size` values."""
-    rows = values.reshape(-1, size)
+    sums = np.empty_like(values) if out is None else out
+    rows, into = values.reshape(-1, size), sums.reshape(-1, size)
     if size > 8:
-        return np.cumsum(rows, axis=1, dtype=values.dtype).ravel()
-    sums = rows.copy()  # many short rows go faster column by column
-    for column in range(1, size):
-        sums[:, column] += sums[:, column - 1]
-    return sums.ravel()
+        np.cumsum(rows, axis=1, dtype=values.dtype, out=into)
+    else:  # many short rows go faster column by column
+        into[:, 0] = rows[:, 0]
+        for column in range(1, size):
+            np.add(into[:, column - 1], rows[:, column], out=into[:, column])
+    return sums
 
 
 def _order(major: NDArray[Any], minor: NDArray[Any]) -> NDArray[np.intp]:
@@ -201,20 +223,15 @@ def _discordant_rows(place: NDArray[np.intp], w: Floats) -> Floats:
     rows, n = place.shape
     levels = max(1, (n - 1).bit_length())
     width = 1 << levels
-    at: NDArray[Any] = np.arange(rows * width, dtype=np.int32 if rows * width < 1 << 31 else np.int64)
-    held: NDArray[Any] = np.tile(np.arange(width, dtype=at.dtype), (rows, 1))
+    held: NDArray[Any] = np.tile(np.arange(width, dtype=np.int32 if width < 1 << 31 else np.int64), (rows, 1))
     weight = np.zeros((rows, width))
     held[:, :n], weight[:, :n] = place, w
     held, weight = held.ravel(), weight.ravel()
-    total = np.zeros(rows)
+    total, room = np.zeros(rows), np.empty((2, rows * width))
     for level in reversed(range(levels)):
         size = 1 << level
-        upper = (held >> level) & 1
-        above = _running(upper, 2 * size)
-        goes = np.where(upper.astype(bool), (at & ~(2 * size - 1)) + (size - 1) + above, at - above)
-        upper_weight = weight * upper
-        found = (weight - upper_weight) * _running(upper_weight, 2 * size)
-        total += np.add.reduce(found.reshape(rows, width), axis=1)
-        weight[goes] = weight.copy()
-        held[goes] = held.copy()
+        upper = (held & size) != 0
+        total += np.add.reduce(_against(weight, upper, size, room).reshape(rows, width), axis=1)
+        _halve(weight, upper, size, room[0])
+        _halve(held, upper, size, room[0].view(held.dtype))
     return total

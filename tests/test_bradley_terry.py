@@ -19,6 +19,10 @@ from core.scores.newton import minimise
 from core.scores.pair_graph import PairGraph
 from core.scores.voter_bootstrap import ABSENT, N_STEPS, resample_voters
 from core.scores.voter_effects import Data, Effects, Likelihood
+from core.simulation.campaign import Crowd
+from core.simulation.conventions import convention_of
+from core.voters.model import exponential
+from core.voters.panel import Panel, draw_panel
 
 CASES = Path(__file__).parent / "cases"
 
@@ -377,3 +381,60 @@ def test_resamples_are_those_of_all_votes_with_weights_of_nought():
         effects = fit.effects.counted(np.maximum(times, ABSENT))
         whole = minimise(part, fit.theta, effects, fit.ridge, 0.0, graph=graph, warm_steps=N_STEPS)
         assert theta.tobytes() == whole.theta.tobytes()
+
+
+def neighbours_votes(seed, n_items=990, n_votes=19_660, n_voters=100):
+    """Votes of a campaign in which items meet next neighbours alone: first, second, outcome, voter; and a ridge.
+
+    The widest neighbourhood is 1, 2, 3, and 10 ranks, the ridge .1, .2, .5 and 1 by turns.
+    """
+    rng, reach, ridge = np.random.default_rng((29, seed)), (1, 2, 3, 10)[seed // 4 % 4], (0.1, 0.2, 0.5, 1.0)[seed % 4]
+    z = exponential(n_items)
+    crowd = Crowd(z, draw_panel(Panel(n_voters), rng), "relatedness", convention_of("paper"), rng)
+    order = np.argsort(-z)
+    at = rng.permutation(np.arange(n_votes) % (n_items - reach))
+    pairs = np.stack((order[at], order[at + rng.integers(1, reach + 1, n_votes)]), axis=1)
+    votes = crowd.answer(np.arange(n_items), pairs, rng)
+    return (votes.first, votes.second, votes.outcome, np.unique(votes.voter, return_inverse=True)[1]), ridge
+
+
+@pytest.mark.parametrize(
+    "seeds", [pytest.param((4, 31), id="two"), pytest.param(range(40), id="forty", marks=pytest.mark.release)]
+)
+def test_where_only_neighbours_meet_the_fit_settles_too(seeds):
+    """With a step of scores and voters' effects in turn 200 didn't suffice for most of them."""
+    for seed in seeds:
+        (first, second, outcome, voter), ridge = neighbours_votes(seed)
+        fit = fit_bradley_terry(first, second, outcome, n_items=990, voter=voter, ridge=ridge)
+        assert fit.n_iterations < 60
+        assert fit.gradient_norm <= TOLERANCE
+
+
+def test_second_derivatives_are_those_of_finite_differences():
+    first, second, outcome = asymmetric_votes(n_items=6, n_votes=60)
+    rng = np.random.default_rng(5)
+    voter, left = rng.integers(3, size=60), rng.integers(2, size=60).astype(float)
+    data = Data(first, second, np.ones(60), outcome, voter, left)
+    start = Effects.start(3, 0.05, sharpness=True, own_lapse=True, side=True)
+    values, theta = start.values + rng.normal(0, 0.1, (3, 3)), rng.normal(size=6)
+    effects = Effects(values, start.centre, start.free, start.times)
+    found = Likelihood(data, theta, effects).bends(expected=False)
+    for kind in range(3):
+        for who in range(3):
+            unit = np.zeros((3, 3))
+            unit[kind, who] = 1e-5
+            up, down = (Likelihood(data, theta, Effects(values + by, start.centre, start.free, start.times)).score()
+                        for by in (unit, -unit))  # fmt: skip
+            expected = np.where(voter == who, (down - up) / 2e-5, 0.0)
+            assert np.where(voter == who, found.crossed[kind], 0.0) == pytest.approx(expected, abs=1e-5)
+    assert found.scores == pytest.approx(Likelihood(data, theta, effects).curvature(bounded=False))
+
+
+def test_conjugate_gradients_go_on_along_a_direction_that_bends_downwards():
+    graph = PairGraph(np.array([0, 1]), np.array([1, 2]), 3)
+    graph.weigh(np.ones(2), 0.1)
+    right = np.array([1.0, 0.0, -1.0])
+    assert graph.solve(right, tolerance=1e-9, less=lambda x: 5.0 * x) is None
+    step = graph.solve(right, tolerance=1e-9, less=lambda x: 5.0 * x, onwards=2.0)
+    assert np.abs(step).max() == pytest.approx(2.0)
+    assert step @ right > 0

@@ -202,27 +202,28 @@ def _repair(edges: Ints, rank: Ints, rng: np.random.Generator) -> bool:
 
 def _partners(at: Ints, place: Ints, reach: int | Ints, rng: np.random.Generator) -> Ints:
     """For each edge that stands `at` a place of the order `place` another one at most `reach` places off."""
-    shift = rng.integers(1, reach, len(at)) * rng.choice((-1, 1), len(at))
+    shift = rng.integers(1, reach, len(at)) * (2 * rng.integers(2, size=len(at)) - 1)
     return place[np.clip(at + shift, 0, len(place) - 1)]
 
 
 def _exchange_one(edges: Ints, edge: int, partners: Ints, n: int, times: Counter[int]) -> bool:
     """Exchange ends of one edge with the first of `partners` that leaves no loop and no new repeat."""
     a, b = edges[edge].tolist()
-    for partner in partners.tolist():
-        c, d = edges[partner].tolist()
+    for partner, (c, d) in zip(partners.tolist(), edges[partners].tolist(), strict=True):
+        if c in (a, b, d) or d in (a, b):
+            continue
         for one, other in (((a, c), (b, d)), ((a, d), (b, c))):
-            new = _key(*one, n), _key(*other, n)
-            if len({a, b, c, d}) == 4 and new[0] != new[1] and not times[new[0]] and not times[new[1]]:
+            # Four different ends make two different edges.
+            if not times.get(_key(*one, n)) and not times.get(_key(*other, n)):
                 times.subtract((_key(a, b, n), _key(c, d, n)))
-                times.update(new)
+                times.update((_key(*one, n), _key(*other, n)))
                 edges[edge], edges[partner] = one, other
                 return True
     return False
 
 
 def _key(a: int, b: int, n: int) -> int:
-    return min(a, b) * n + max(a, b)
+    return a * n + b if a < b else b * n + a
 
 
 def _join(edges: Ints, n: int, rng: np.random.Generator) -> bool:

@@ -8,7 +8,7 @@ it knows a better or a quicker one. Everything random comes from the generator p
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
@@ -289,8 +289,14 @@ class Protocol(ABC):
                     again.append(Votes(ballot.items, ballot.first, ballot.second, outcome, ballot.voter))
                 yield truth, again
 
+        return self.against_truth(simulated(), metric, _workers(votes, simulations, workers))
+
+    def against_truth(
+        self, simulated: Iterable[tuple[Floats, list[Votes]]], metric: Metric, workers: int = 1
+    ) -> Agreement:
+        """`metric` between true scores of all items and the scores of votes on them, for each pair of the two."""
         job = partial(_agreement_with_truth, self, metric)
-        return Agreement(np.array(list(spread(job, simulated(), workers=_workers(votes, simulations, workers)))))
+        return Agreement(np.array(list(spread(job, simulated, workers=workers))))
 
     def seconds(self, n_votes: int) -> float:
         """How long scoring a ballot with its intervals takes, by the votes that are scored."""

@@ -45,7 +45,7 @@ from .paper import REFERENCE
 
 # Appearances ballot by ballot, relative to the first: the whole field has its share, and the top is seen often.
 PROFILE = (1.0, 0.65, 0.5, 0.75, 1.1, 1.8, 2.2)
-TOLERANCE, EXACT = 0.01, 1e-6  # of quick fits: far below the noise of the votes; and of all others
+TOLERANCE, EXACT = 0.05, 1e-6  # of quick fits: far below the noise of the votes; and of all others
 
 BRADLEY_TERRY = (
     "R. A. Bradley, M. E. Terry (1952): Rank Analysis of Incomplete Block Designs: I. The Method of Paired "
@@ -159,7 +159,7 @@ class Runoff(Protocol):
             outcome,
             n_items=len(items),
             voter=None if self.alike else voter,
-            start=before.state.fit.theta if before is not None else None,
+            start=before.state.fit if before is not None else None,
             tolerance=TOLERANCE if mode is Mode.QUICK else EXACT,
         )
         return _scored(FittedVotes(items, fit), fit.theta)

@@ -147,7 +147,7 @@ def fit_bradley_terry(
     ridge: float = DEFAULT_RIDGE,
     voter: ArrayLike | None = None,
     flipped: ArrayLike | None = None,
-    start: ArrayLike | None = None,
+    start: ArrayLike | BradleyTerry | None = None,
     by_part: bool = False,
     tolerance: float = TOLERANCE,
     must_converge: bool = True,
@@ -164,7 +164,8 @@ def fit_bradley_terry(
         for 0.03) and a sharpness of their own, with weak priors.
     flipped : whether the first item was shown on the right. Then guesses may favour a side, for each voter, or
         for all votes where `voter` is absent.
-    start : θ to start from, such as the fit before the newest votes; NaN counts as 0.
+    start : θ to start from; NaN counts as 0. Or the fit before the newest votes, of the same items: then voters'
+        effects start from it too, where it is of as many voters, who must be the same.
     by_part : fit items that no chain of votes joins all the same; their scores can't be compared (`part`).
     tolerance : on the largest absolute derivative of the objective.
     must_converge : False returns a fit that did not reach it, with `converged` False.
@@ -187,7 +188,12 @@ def fit_bradley_terry(
         own_lapse=voter is not None or lapse is None,
         side=flipped is not None,
     )
-    found = minimise(data, _start(start, n_items), effects, ridge, tolerance)
+    mature = False
+    if isinstance(start, BradleyTerry):
+        before, start = start.effects, start.theta
+        mature = before.values.shape == effects.values.shape and np.array_equal(before.free, effects.free)
+        effects = before if mature else effects
+    found = minimise(data, _start(start, n_items), effects, ridge, tolerance, mature=mature)
     if must_converge and not found.converged:
         raise NotConvergedError(
             f"The scores did not settle in {found.n_iterations} steps: the largest derivative is {found.norm:.2g}, "

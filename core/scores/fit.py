@@ -31,7 +31,7 @@ def fit_with_voters(
     *,
     n_items: int,
     voter: ArrayLike | None,
-    start: ArrayLike | None = None,
+    start: ArrayLike | BradleyTerry | None = None,
     tolerance: float = 1e-6,
 ) -> BradleyTerry:
     """The fit of all votes so far: every voter with a lapse and a sharpness of their own, ridge 0.1.

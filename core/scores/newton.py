@@ -1,6 +1,9 @@
-"""Minimising the Bradley–Terry objective: Newton's method on the scores, and on the effects of voters, in turn.
+"""Minimising the Bradley–Terry objective: Newton's method on the scores and the effects of voters together.
 
-The objective is minus the logarithm of the likelihood (`voter_effects`), with λ/2·Σθ² and the effects' priors.
+The objective is minus the logarithm of the likelihood (`voter_effects`), with λ/2·Σθ² and the effects' priors. Where
+only near neighbours meet, votes hardly tell a wide scale with careless voters from a narrow one with careful voters:
+steps of scores and effects in turn creep along that valley. So both move at once: a voter's effects depend on the
+scores alone, hence they are eliminated, and conjugate gradients solve for the scores (the Schur complement).
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .pair_graph import PairGraph
-from .voter_effects import Data, Effects, Likelihood
+from .voter_effects import LONGEST_STEP, Data, Effects, Likelihood
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +22,7 @@ MOST_STEPS = 200
 MOST_HALVINGS = 30
 ROUNDING = 1e-14  # relative error of the objective
 NEAR = 2.0  # largest derivative from which on Newton's own steps are tried
+ONWARDS = 1.0  # how far a score moves at most where the objective bends downwards
 MATURE = 1.0  # largest derivative in the scores from which on the effects move too
 
 
@@ -43,11 +47,13 @@ def minimise(
     *,
     graph: PairGraph | None = None,
     warm_steps: int = 0,
+    mature: bool = False,
 ) -> Found:
-    """Newton's method on the scores and on the voters' effects, a step of each in turn.
+    """Newton's method on the scores alone, and once they are roughly there on the voters' effects too.
 
-    With `warm_steps` scores and effects are those of a similar fit: the effects move from the first step on, and so
-    many steps are taken, however far the end is. `graph` : that of the data, if there is one already.
+    With `warm_steps` scores and effects are those of a similar fit: so many steps are taken, however far the end is,
+    scores and effects in turn. `graph` : that of the data, if there is one already. `mature` : the scores are roughly
+    there from the start.
     """
     graph = PairGraph(data.one, data.other, len(theta)) if graph is None else graph
     most, warm = warm_steps or MOST_STEPS, warm_steps > 0
@@ -56,12 +62,16 @@ def minimise(
         gradient = graph.add_up(here.likelihood.score()) - ridge * here.theta
         norm = np.abs(gradient).max(initial=0.0)
         # What voters are like can be told only once the scores are roughly there.
-        mature = effects.free.any() and (warm or norm < MATURE)
+        mature = bool(effects.free.any()) and (mature or warm or bool(norm < MATURE))
         if mature and not warm:
-            norm = max(norm, np.abs(here.likelihood.effects_step()[1]).max())
+            slope = here.likelihood.effects_gradient()
+            norm = max(norm, np.abs(slope).max())
         here.norm, here.converged = float(norm), bool(norm <= tolerance) and not warm
         if here.converged or here.n_iterations == most:
             break
+        if mature and not warm:
+            _move_together(here, gradient, slope, ridge)
+            continue
         step = _newton_step(here, gradient, ridge)
         _move(here, step, float(np.sum(gradient * step)), ridge)
         if mature:
@@ -73,8 +83,7 @@ def minimise(
 
 def _newton_step(here: Found, gradient: Floats, ridge: float) -> Floats:
     """A direction in which the objective falls: near the end Newton's own, before that with bounded curvature."""
-    # Far from the end a rough direction is enough; near it the steps get exact, and the end is reached fast.
-    tolerance = float(np.clip(0.1 * here.norm, 1e-4, 0.1))
+    tolerance = _roughly(here)
     if here.norm < NEAR:
         here.graph.weigh(here.likelihood.curvature(bounded=False), ridge)
         step = here.graph.solve(gradient, tolerance=tolerance)
@@ -83,6 +92,11 @@ def _newton_step(here: Found, gradient: Floats, ridge: float) -> Floats:
     here.graph.weigh(here.likelihood.curvature(bounded=True), ridge)
     step = here.graph.solve(gradient, tolerance=tolerance)
     return gradient if step is None else step
+
+
+def _roughly(here: Found) -> float:
+    """How exactly a step is solved for: roughly far from the end; near it exactly, so that the end is reached fast."""
+    return float(np.clip(0.1 * here.norm, 1e-4, 0.1))
 
 
 def _move(here: Found, step: Floats, gain: float, ridge: float) -> None:
@@ -108,3 +122,56 @@ def _move_effects(here: Found) -> None:
             here.likelihood = likelihood
             return
         share /= 2.0
+
+
+def _move_together(here: Found, gradient: Floats, slope: Floats, ridge: float) -> None:
+    """A step of scores and effects at once, half as far as long as the objective does not fall enough.
+
+    gradient : of minus the objective in the scores, (n_items,); slope : in the free effects, (n free, n_voters).
+    """
+    before = here.likelihood
+    found = _joint_step(here, gradient, slope, ridge, expected=False)
+    step, turn = found or _joint_step(here, gradient, slope, ridge, expected=True) or (gradient, slope)
+    share = min(1.0, LONGEST_STEP / max(np.abs(turn).max(), LONGEST_STEP))
+    gain = float(np.sum(gradient * step) + np.sum(slope * turn))
+    cost = before.cost() + before.effects.penalty() + 0.5 * ridge * np.sum(here.theta**2)
+    for _ in range(MOST_HALVINGS):
+        theta, effects = here.theta + share * step, before.effects.stepped(turn, share)
+        likelihood = Likelihood(before.data, theta, effects)
+        after = likelihood.cost() + effects.penalty() + 0.5 * ridge * np.sum(theta**2)
+        if after <= cost - 1e-4 * share * gain + ROUNDING * abs(cost):
+            here.theta, here.likelihood = theta, likelihood
+            return
+        share /= 2.0
+
+
+def _joint_step(
+    here: Found, gradient: Floats, slope: Floats, ridge: float, *, expected: bool
+) -> tuple[Floats, Floats] | None:
+    """Newton's step of scores and effects; None where the second derivatives don't bend upwards everywhere."""
+    data, effects = here.likelihood.data, here.likelihood.effects
+    bends = here.likelihood.bends(expected=expected)
+    here.graph.weigh(bends.scores, ridge)
+    crossed = here.graph.crossed(bends.crossed, data.voter, len(effects.times))
+    turned = crossed.T
+    inverse = np.linalg.inv(bends.effects)
+    level = effects.times * inverse[:, :, 0].T  # (n free, n_voters)
+
+    def answer(right: Floats) -> Floats:
+        """The effects that go with a right side, (n free, n_voters): the sharpnesses' sum stays."""
+        found = np.einsum("vkl,lv->kv", inverse, right)
+        if effects.free[0]:
+            found -= level * (np.sum(effects.times * found[0]) / np.sum(effects.times * level[0]))
+        return found
+
+    def of_scores(x: Floats) -> Floats:
+        return np.asarray(turned @ x).reshape(slope.shape)
+
+    def of_effects(values: Floats) -> Floats:
+        return np.asarray(crossed @ values.ravel())
+
+    right = gradient - of_effects(answer(slope))
+    step = here.graph.solve(
+        right, tolerance=_roughly(here), less=lambda x: of_effects(answer(of_scores(x))), onwards=ONWARDS
+    )
+    return None if step is None else (step, answer(slope - of_scores(step)))

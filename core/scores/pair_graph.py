@@ -6,6 +6,8 @@ L = Σ w_e (e_i − e_j)(e_i − e_j)ᵀ, which is the information that comparis
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
@@ -29,12 +31,15 @@ class PairGraph:
 
     def __init__(self, one: Ints, other: Ints, n_items: int) -> None:
         self.one, self.other, self.n_items = one, other, n_items
-        order = np.argsort(np.concatenate((one, other)), kind="stable")
+        ends = np.concatenate((one, other))
+        order = np.argsort(ends.astype(np.uint16) if n_items < 1 << 16 else ends, kind="stable")  # small ones by radix
         ends = np.concatenate((other, one))[order].astype(np.int32)
         starts = np.concatenate(([0], np.cumsum(self.add_up(np.ones(len(one)), sign=1.0)))).astype(np.int32)
         self._edge = order % max(len(one), 1)
+        self._sign = np.where(order < len(one), 1.0, -1.0)
         self._adjacency = csr_array((np.ones(len(ends)), ends, starts), shape=(n_items, n_items))
         self.diagonal = np.zeros(n_items)
+        self._crossed: tuple[Ints, csr_array] | None = None
 
     def part(self, kept: Bools) -> PairGraph:
         """The graph with some of its edges, shape (n_edges,), on the same vertices; weights as after `__init__`.
@@ -46,10 +51,10 @@ class PairGraph:
         entries = kept[self._edge]
         whole = self._adjacency
         before = np.concatenate(([0], np.cumsum(entries, dtype=np.int32)))
-        found._edge = (np.cumsum(kept) - 1)[self._edge[entries]]
+        found._edge, found._sign = (np.cumsum(kept) - 1)[self._edge[entries]], self._sign[entries]
         shape = (np.ones(len(found._edge)), whole.indices[entries], before[whole.indptr])
         found._adjacency = csr_array(shape, shape=whole.shape)
-        found.diagonal = np.zeros(self.n_items)
+        found.diagonal, found._crossed = np.zeros(self.n_items), None
         return found
 
     def edges_of(self, items: Ints) -> tuple[Ints, Ints, Ints]:
@@ -76,12 +81,39 @@ class PairGraph:
         scaled = self.diagonal * x if x.ndim == 1 else self.diagonal[:, None] * x
         return np.asarray(scaled - self._adjacency @ x)
 
-    def solve(self, right: Floats, *, tolerance: float) -> Floats | None:
-        """x with (L + ridge·1) x = right, for one or several right sides (n_items,) or (n_items, k).
+    def crossed(self, values: Floats, column: Ints, n_columns: int) -> csr_array:
+        """The matrix Σ values·(e_one − e_other)·uᵀ over edges and kinds, (n_items, kinds·n_columns).
+
+        values : of each kind and edge, (kinds, n_edges); an edge's value of kind k stands in the column
+        k·n_columns + column, `column` of shape (n_edges,). The next call with the same `column` changes the matrix.
+        """
+        kinds = len(values)
+        cells = (self._sign * values[:, self._edge]).T.ravel()
+        shape = (self.n_items, kinds * n_columns)
+        if self._crossed is None or self._crossed[0] is not column or self._crossed[1].shape != shape:
+            columns = column.astype(np.int32)[self._edge][:, None] + np.arange(kinds, dtype=np.int32) * n_columns
+            matrix = csr_array((cells, columns.ravel(), kinds * self._adjacency.indptr), shape=shape)
+            self._crossed = column, matrix
+        self._crossed[1].data = cells
+        return self._crossed[1]
+
+    def solve(
+        self,
+        right: Floats,
+        *,
+        tolerance: float,
+        less: Callable[[Floats], Floats] | None = None,
+        onwards: float | None = None,
+    ) -> Floats | None:
+        """x with (L + ridge·1 − K) x = right, for one or several right sides (n_items,) or (n_items, k).
 
         Conjugate gradients with the diagonal as preconditioner, until the residual in the preconditioner's
-        norm is `tolerance` times that of `right`. Vertices without weight get 0. None where weights below 0
+        norm is `tolerance` times that of `right`. Vertices without weight get 0. None where weights below 0, or K,
         leave the matrix indefinite.
+
+        less : x to K x, with K symmetric; K is 0 without. onwards : for one right side, what to go by instead of None
+        where conjugate gradients meet a direction in which the matrix is negative: as far as they came, and along that
+        direction until its largest entry is this (Steihaug's truncated Newton).
         """
         if (self.diagonal < 0).any():
             return None
@@ -93,9 +125,11 @@ class PairGraph:
         goal = tolerance**2 * power
         for _ in range(MOST_STEPS):
             image = self.multiply(direction)
+            if less is not None:
+                image -= less(direction)
             curvature = np.sum(direction * image, axis=0)
             if np.any((curvature <= 0) & (power > goal)):
-                return None
+                return None if onwards is None else x + direction * (onwards / np.abs(direction).max())
             length = np.divide(power, curvature, out=np.zeros_like(power), where=curvature > 0)
             x += length * direction
             residual -= length * image

@@ -16,6 +16,7 @@ from ..scores import BallotVotes
 from ..scores.fit import FittedVotes, fit_votes
 from ..scores.reliability import Agreement, Metric
 from ..scores.signal import by_chance
+from .guessers import Guessers, find_guessers, simulated_with
 
 Floats = NDArray[np.float64]
 
@@ -61,17 +62,24 @@ def ceiling(
     metric: Metric = metrics.weighted_spearman,
     rng: np.random.Generator,
     workers: int | None = None,
+    guessers: Guessers | None = None,
 ) -> Agreement:
     """The ρ_w that a model with the true ranking would be given by votes like these, simulation by simulation.
 
-    workers : as in `halves`. Raises `InputError` for no simulation, and `UndefinedMetricError` where simulated scores
-    are all equal, or where the votes can't be told from coin tosses: scores fitted to those lie apart too, and votes
-    simulated from them would agree with them.
+    Where some voters guess, their votes are coin tosses in the simulations too, and the truth is what the others say.
+
+    guessers : of these votes; default `find_guessers`. workers : as in `halves`, where nobody guesses. Raises
+    `InputError` for no simulation, and `UndefinedMetricError` where simulated scores are all equal, or where the votes
+    can't be told from coin tosses: scores fitted to those lie apart too, and votes simulated from them would agree with
+    them.
     """
     if simulations < 1:
         raise InputError(f"A noise ceiling takes at least one simulation, found {simulations}.")
     if why := by_chance(votes):
         raise UndefinedMetricError(why)
+    found = find_guessers(votes) if guessers is None else guessers
+    if len(found.found):
+        return protocol_of(protocol).against_truth(simulated_with(votes, found.suspected, simulations, rng), metric)
     return protocol_of(protocol).ceiling(votes, fitted, metric, simulations, rng, workers)
 
 

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ballots.audit import CutAudit
+from ..base.percent import percent
 from ..base.plurals import plural
 from ..scores.reliability import Agreement
 from .agreement import Agreement as Alpha
 from .foresight import Foresight
+from .guessers import Guessers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,6 +33,8 @@ GOOD_HALVES, FAIR_HALVES = 0.8, 0.6
 # By how much a model's ρ_w is pulled down by the votes alone: .05 is as much as good models differ by.
 GOOD_CEILING, FAIR_CEILING = 0.95, 0.8
 NAMED = 3
+# A quarter of coin tosses takes from ρ_w what as many missing votes take, and more; one voter is no panel.
+LARGE_SHARE, MANY_VOTERS = 0.25, 5
 # The plan has no ballot left, and is fixed once ballot 1 is drawn.
 BY_CHANCE = "Look at the voters on the Voters page, or collect more votes from others."
 AFTER_LAST = "The plan has no ballot left: reopen the last one for more votes, or publish with this said."
@@ -276,8 +280,41 @@ def halves(found: Agreement | None, why_not: str) -> Line:
     return _graded(name, reason, cure, found.mean, GOOD_HALVES, FAIR_HALVES)
 
 
-def ceiling(found: Agreement | None, why_not: str, *, chance: str = "") -> Line:
-    """What a perfect model would score. Green from .95, amber from .8; red by chance, where there is none."""
+def who_voted(names: Sequence[str], guessers: Guessers, sided: Sequence[str] = ()) -> Line | None:
+    """Voters by name whose votes make the scores worth less; None where there are none.
+
+    names : of all voters, as in `guessers`; sided : of those who nearly always took one side. Red where one voter has
+    more than half of the votes, or those who guess or took one side have a quarter; else amber.
+    """
+    votes = guessers.votes
+    most = int(np.argmax(votes))
+    share, fair = votes[most] / votes.sum(), 1.0 / len(votes)
+    guess = [name for name, p in zip(names, guessers.probability, strict=True) if p > MOSTLY and name not in sided]
+    idle = sum(int(n) for name, n in zip(names, votes, strict=True) if name in {*guess, *sided}) / votes.sum()
+    reasons = []
+    if share > MOSTLY or (len(votes) >= MANY_VOTERS and share > max(LARGE_SHARE, 3.0 * fair)):
+        reasons.append(f"{names[most]} gave {percent(share)} of all votes, so the scores are that voter's above all.")
+    for found, one, several in (
+        (sided, "{n} voter nearly always took the same side: {names}.", "{n} voters nearly always took the same side: "
+         "{names}."),
+        (guess, "The votes of {n} voter can't be told from coin tosses: {names}.",
+         "The votes of {n} voters can't be told from coin tosses: {names}."),
+    ):  # fmt: skip
+        if found:
+            more = f" and {len(found) - NAMED:,} more" if len(found) > NAMED else ""
+            reasons.append(plural(len(found), one, several, names=", ".join(found[:NAMED]) + more))
+    if not reasons:
+        return None
+    if idle:
+        reasons.append(f"Votes of that kind are {percent(idle)} of all.")
+    level = RED if share > MOSTLY or idle >= LARGE_SHARE else AMBER
+    return Line("Who voted", level, " ".join(reasons), "Look at them on the Voters page; leave out who guesses.")
+
+
+def ceiling(found: Agreement | None, why_not: str, *, chance: str = "", n_guessers: int = 0) -> Line:
+    """What a perfect model would score. Green from .95, amber from .8; red by chance, where there is none.
+
+    n_guessers : voters whose votes are coin tosses in the simulations too."""
     name, cure = "Noise ceiling", "More votes: no model can be seen to be better than the votes allow."
     if chance:
         return Line(name, RED, f"{chance} So there is no ranking that a model could meet.", BY_CHANCE)
@@ -286,6 +323,9 @@ def ceiling(found: Agreement | None, why_not: str, *, chance: str = "") -> Line:
     reason = (
         f"A model with the true ranking would score ρ_w = {found.mean:.3f} against these votes (simulated from them)."
     )
+    if n_guessers:
+        guess = plural(n_guessers, "{n} voter whose votes", "{n} voters whose votes")
+        reason += f" The simulations have {guess} are coin tosses."
     return _graded(name, reason, cure, found.mean, GOOD_CEILING, FAIR_CEILING)
 
 

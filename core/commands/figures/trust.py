@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import sqlalchemy as sa
 
 from ...base.progress import Progress
@@ -26,12 +27,16 @@ from ...store.scores.audits import read_audit
 from ...store.scores.foresights import closed_fit_of, stored_foresight
 from ...store.tokens.areas import items_of
 from ...store.votes.tallies import closed_votes, progress_of
+from ...store.votes.voter_answers import voter_answers, voter_names
 from ...tokens.items import pair_label
 from ...trust import reliability, report
 from ...trust.foresight import Foresight
+from ...trust.guessers import Guessers, find_guessers
+from ...trust.quality import side_bias
 from ...trust.report import Line
 from .votes import OfRanking, agreement_of
 
+ONE_SIDED = 0.9  # share of a voter's votes for one side from which on they are told by name
 SCORED = 10_000  # votes that are fitted, and scored again some twenty times, in a second
 
 
@@ -43,7 +48,7 @@ class TrustLines(OfRanking[tuple[Line, ...]]):
     """
 
     name = "trust_lines"
-    version = 5
+    version = 6
     doing = "Checking the scores"
 
     def seconds(self, conn: sa.Connection) -> float:
@@ -64,10 +69,13 @@ def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[Line, ..
         audit = read_audit(conn, ballots[-1].id)
         tied = closed_fit_of(conn, ballots[-1].id).get("tied_for_first", [])
         last = is_last(conn, project_id, area_id, ballots[-1].number)
+        called, answers = voter_names(conn, project_id), voter_answers(conn, [ballot.id for ballot in ballots])
         agreed = agreement_of(conn, [ballot.id for ballot in ballots_of(conn, project_id, area_id)])
     names = dict(zip(items["item"], pair_label(items), strict=True))
     lines = _vote_lines(ballots, votes, last)
-    fitted, chance = _fitted(votes), by_chance(votes)
+    fitted, chance, guessers = _fitted(votes), by_chance(votes), find_guessers(votes)
+    if (line := _who_voted(guessers, called, answers)) is not None:
+        lines.append(line)
     if isinstance(fitted, FittedVotes):
         try:
             lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, last, chance)
@@ -78,7 +86,17 @@ def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[Line, ..
     # ballot 1 holds all: nothing is cut
     if len(ballots) > 1 and (cut := report.cut_lost(foresight, audit)) is not None:
         lines.append(cut)
-    return (*lines, report.agreement(*agreed, chance=chance), *_reliability_lines(ballots[-1], votes, fitted, chance))
+    reliable = _reliability_lines(ballots[-1], votes, fitted, chance, guessers)
+    return (*lines, report.agreement(*agreed, chance=chance), *reliable)
+
+
+def _who_voted(guessers: Guessers, called: pd.DataFrame, answers: pd.DataFrame) -> Line | None:
+    """Voters who have most of the votes, guess, or always take one side, by name."""
+    given = answers[(answers["status"] == "counted") & answers["left"].notna()]
+    bias = side_bias(given["voter_id"].to_numpy(), given["left"].to_numpy() == 1)
+    uneven = np.abs(bias.flagged["share"] - 0.5) >= ONE_SIDED - 0.5
+    names = called.set_index("voter_id")["name"]
+    return report.who_voted(names[guessers.voters].tolist(), guessers, names[bias.flagged["voter"][uneven]].tolist())
 
 
 def _fitted(votes: list[BallotVotes]) -> FittedVotes | str:
@@ -138,11 +156,17 @@ def _ranking_lines(
     return lines
 
 
-def _reliability_lines(ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str, chance: str) -> list[Line]:
+def _reliability_lines(
+    ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str, chance: str, guessers: Guessers
+) -> list[Line]:
     """Halves of the voters and the noise ceiling."""
     measures = (
         (report.halves, reliability.halves, reliability.HALVES_SEED),
-        (partial(report.ceiling, chance=chance), reliability.ceiling, reliability.CEILING_SEED),
+        (
+            partial(report.ceiling, chance=chance, n_guessers=len(guessers.suspected) if len(guessers.found) else 0),
+            partial(reliability.ceiling, guessers=guessers),
+            reliability.CEILING_SEED,
+        ),
     )
     lines = []
     for line, measure, number in measures:
