@@ -6,10 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.file_names import slug
+from core.base.durable import slug
 from core.errors import PlanError
 from core.store.projects.plans import PlanSettings, proposed_plan, read_plan, save_plan
-from core.views.plan.plan import given_away, plan_said
+from core.views.plan import given_away, plan_said
 from ui.plan import plan_figures
 from ui.plan.budget_box import budget_box
 from ui.plan.checks_box import checks_cost

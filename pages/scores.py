@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.file_names import file_stem
+from core.base.durable import file_stem
 from core.base.plurals import many, plural
 from core.dataset.files import to_csv
 from core.views.scores.scores import ScoresView

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.base.plurals import many
-from core.views.tokens.tokens import TokensView
+from core.views.tokens import TokensView
 from ui.embeddings import coverage
 from ui.shared import cache, frame
 from ui.shared.badges import Badge

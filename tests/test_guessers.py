@@ -20,8 +20,7 @@ from core.store.votes.votes import accept_upload
 from core.trust import reliability, report
 from core.trust.guessers import Guessers, find_guessers, simulated_with
 from core.trust.report import Line
-from core.voters.model import exponential
-from core.voters.panel import Kind, Panel, draw_panel
+from core.voters.model import Kind, Panel, draw_panel, exponential
 
 
 def campaign(n_items: int, protocol: str, seed: int, n_voters: int, clickers: float) -> tuple[list[BallotVotes], set]:

@@ -15,7 +15,7 @@ from core.__main__ import cli
 from core.commands.publishing import publish
 from core.commands.recompute import replay_record
 from core.errors import InputError
-from core.evaluation.resampled import draw_scores
+from core.evaluation.intervals import draw_scores
 from core.jobs.invariants import check_store
 from core.plan import Plan
 from core.protocols import Held, Votes, collectable, protocol_of
@@ -24,20 +24,18 @@ from core.scores import BallotVotes, final_scores, score_campaign
 from core.scores.fit import fit_votes
 from core.simulation import simulate_campaign
 from core.simulation.forecast import Guess, number_of_campaigns
-from core.simulation.shapes import at_other_budgets
+from core.simulation.similarities import at_other_budgets
 from core.store.ballots.ballots import read_ballots
 from core.store.ballots.closing import close_ballot
 from core.store.projects.archive import export_project
 from core.store.projects.records import record_of
 from core.store.scores.forecasts import known_search, make_forecast, make_search
-from core.store.scores.scores import read_ballot_scores, read_dataset
-from core.store.scores.without_voters import chosen_otherwise
+from core.store.scores.scores import chosen_otherwise, read_ballot_scores, read_dataset
 from core.store.votes.votes import accept_upload
 from core.trust.foresight import foresee
 from core.trust.reliability import ceiling, halves
-from core.views.plan import planner
-from core.voters.model import exponential
-from core.voters.panel import Panel
+from core.views import plan as planner
+from core.voters.model import Panel, exponential
 from tests.architecture import ROOT
 
 NAMES = {"uniform", "paper", "runoff"}

@@ -20,8 +20,8 @@ from core.i18n import language
 from core.jobs.invariants import check_store
 from core.platforms.questions import round_files
 from core.questions import KINDS, check_round, default_settings, kind_of
-from core.questions.pages import task_page
 from core.questions.voting_settings import VotingSettings
+from core.questions.writing import task_page
 from core.store import schema as t
 from core.store.ballots.answers import answers_of
 from core.store.ballots.ballots import read_rounds
@@ -29,8 +29,8 @@ from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round
 from core.store.projects.archive import export_project, import_project
 from core.store.scores.scores import round_dataset
+from core.store.votes.checks import voter_names
 from core.store.votes.exclusions import exclude_voters
-from core.store.votes.voter_answers import voter_names
 from core.views.schemes import rounds as round_views
 from core.voting import api
 from tests.architecture import ROOT

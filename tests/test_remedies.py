@@ -12,8 +12,8 @@ from core.store.projects.library import import_into, open_library, read_embeddin
 from core.store.projects.projects import create_project, get_project, read_log
 from core.store.tokens.areas import add_areas
 from core.tokens.files import AreaTokens
+from core.views import tokens as view
 from core.views.log import log_table
-from core.views.tokens import tokens as view
 
 FIRST = {"sea": [1, 2], "ferry": [3, 1], "turkey": [1, 4], "sea_salt": [2, 2]}
 SECOND = {"sea": [4, 2], "ferry": [1, 1], "Turkey": [0, 3], "salt": [1, 5]}

@@ -1,7 +1,11 @@
-"""One or several: the sentence that goes with a number of things."""
+"""One or several: the sentence that goes with a number of things.
+
+How many voters there are, counted and said in one way on every page and in every file.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -21,3 +25,42 @@ def many(n: int, noun: str) -> str:
     ('1 vote', '1,200 votes')
     """
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+@dataclass(frozen=True)
+class VoterCount:
+    """People and simulated voters with at least one vote that counts, and the voters who are left out of the project.
+
+    Who is left out has no vote that counts, and so is in neither of the first two.
+    """
+
+    people: int
+    simulated: int
+    left_out: int = 0
+
+    @property
+    def total(self) -> int:
+        """Who has a vote that counts."""
+        return self.people + self.simulated
+
+    @property
+    def named(self) -> str:
+        """Who has a vote that counts, in words.
+
+        >>> VoterCount(12, 0).named, VoterCount(1, 3).named, VoterCount(0, 1).named, VoterCount(0, 0).named
+        ('12 people', '1 person and 3 simulated voters', '1 simulated voter', 'nobody')
+        """
+        people = plural(self.people, "{n} person", "{n} people")
+        simulated = many(self.simulated, "simulated voter")
+        if self.people and self.simulated:
+            return f"{people} and {simulated}"
+        return people if self.people else simulated if self.simulated else "nobody"
+
+    @property
+    def said(self) -> str:
+        """The same, and how many are left out.
+
+        >>> VoterCount(11, 0, 1).said, VoterCount(0, 60).said, VoterCount(0, 0, 2).said
+        ('11 people (1 more left out)', '60 simulated voters', 'nobody (2 more left out)')
+        """
+        return f"{self.named} ({self.left_out:,} more left out)" if self.left_out else self.named

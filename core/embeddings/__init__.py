@@ -10,14 +10,12 @@ kind "similarities".
 """
 
 from ..tabular.encoding import ENCODINGS
-from .formats import Recognised
+from .formats import EncodingError, Recognised, TrustError, VocabularyError
 from .loading import READERS, import_embedding, load, open_embedding, sniff
-from .look_up import MODES, REMEDIES, LookUp, Mode, Remedy, as_mode
 from .neighbours import DuplicateVectors, NormsSummary
-from .options import EncodingError, TrustError, VocabularyError
 from .similarities import Similarities
 from .storage import EmbeddingInfo
-from .vectors import Embedding
+from .vectors import MODES, REMEDIES, Embedding, LookUp, Mode, Remedy, as_mode
 
 __all__ = [
     "ENCODINGS",

@@ -19,8 +19,7 @@ from ..embeddings import EmbeddingInfo
 from ..errors import InputError
 from ..metrics import rounded_scores
 from .compare import evaluate, ranked_apart
-from .figures import correlations
-from .multiples import NAMES, TOP_K
+from .figures import NAMES, TOP_K, correlations
 from .ratings.text_overlap import longest_run
 from .results import Correlations, Figure
 

@@ -1,26 +1,249 @@
 """The plan of a campaign: how many ballots, which fraction goes on, how often an item appears.
 
 Reference: Lombardo et al. (2020), EMNLP, Eqs. 2–4, 10 and section 2.7.
+
+Values of a plan and its costs as they are given, checked: any kind of number that means the right thing is taken.
+
+What is advised for a plan, as warnings with reasons; never limits.
+
+Reference: Lombardo et al. (2020), EMNLP, section 2.7 and footnote 6.
 """
 
 from __future__ import annotations
 
+import math
+import operator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 from ..errors import PlanError
-from .heuristics import PlanProblem, problems_of
-from .values import amount, cents, fraction, kept, whole
-from .values import appearances as checked_appearances
 
-__all__ = [
-    "Cost",
-    "Plan",
-    "PlanProblem",
-    "Quota",
-    "cost",
-    "quota",
-]
+__all__ = ["Cost", "Plan", "PlanProblem", "Quota", "cost", "quota"]
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    """A whole number of at least `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise PlanError(f"{name} must be a whole number, found {value!r}.") from None
+    if number < least:
+        raise PlanError(f"{name} must be at least {least}, found {number}.")
+    return number
+
+
+def check_limits(settings: object, limits: Mapping[str, tuple[float, float, str]]) -> None:
+    """Raise `PlanError` for the first number out of its limits: lowest, highest, and what people call it."""
+    for name, (lowest, highest, label) in limits.items():
+        value = getattr(settings, name)
+        if not (math.isfinite(value) and lowest <= value <= highest):
+            raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
+
+
+def fraction(value: Any) -> float:
+    """A fraction between 0 and 1, both excluded."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 < number < 1:
+        raise PlanError(f"The fraction kept must lie between 0 and 1 (both excluded), found {value!r}; try 0.5.")
+    return number
+
+
+def appearances(value: Any, n_ballots: int) -> int | tuple[int, ...]:
+    """One number of appearances, or one for each ballot."""
+    name = "The number of appearances of an item in a ballot"
+    if hasattr(value, "__index__"):
+        return whole(value, name, 1)
+    try:
+        numbers = tuple(whole(entry, name, 1) for entry in value)
+    except TypeError:
+        raise PlanError(f"{name} must be a whole number, or one for each ballot; found {value!r}.") from None
+    if len(numbers) != n_ballots:
+        raise PlanError(f"Give one number of appearances for each of {n_ballots} ballots; found {len(numbers)}.")
+    return numbers
+
+
+def kept(n: int, keep: float) -> int:
+    """How many of n items a share of them is: round(keep · n), halves up (Eq. 2).
+
+    >>> kept(45, 0.7), kept(45, 0.5)
+    (32, 23)
+    """
+    # 0.7 · 45 is 31.499999999999996 in floats; six decimals are enough to see that a half was meant.
+    return math.floor(round(keep * n, 6) + 0.5)
+
+
+def amount(value: float, name: str) -> Decimal:
+    """A number from 0 on, exactly as it is written."""
+    number = Decimal(str(value)) if isinstance(value, int | float | Decimal) else Decimal("NaN")
+    if not (number.is_finite() and number >= 0):
+        raise PlanError(f"{name} must be a number from 0 on, found {value!r}.")
+    return number
+
+
+def cents(value: Decimal) -> Decimal:
+    """Rounded to hundredths, halves up."""
+    return value.quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
+
+
+@dataclass(frozen=True)
+class PlanProblem:
+    """Something about a plan that deserves a second thought; never a reason to refuse it.
+
+    `name` identifies the rule, `bound` is the advised limit, `value` what the plan has there, and
+    `message` says in plain words what that means. What is slight costs the scores nothing, and is no advice of
+    section 2.7: plans that spread votes by rank, as Runoff proposes them, have it often.
+    """
+
+    name: str
+    bound: float
+    value: float
+    message: str
+    is_slight: bool = False
+
+
+def problems_of(plan: Plan) -> tuple[PlanProblem, ...]:
+    """The advice of section 2.7 that a plan does not follow, and ballots that can't be drawn evenly.
+
+    2 ≤ n_b ≲ 10; (2/N)^(1/(n_b−1)) ≲ α ≲ 0.1^(1/(n_b−1)); M_top ≳ 100; N_comp ≳ 50·N/((1−α)·n_b); M even;
+    M below the number of items; every ballot smaller than the one before.
+    """
+    return (*_ballot_problems(plan), *_precision_problems(plan), *_drawing_problems(plan))
+
+
+def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
+    n, ballots, keep = plan.n_items, plan.n_ballots, plan.keep
+    if ballots < 2:
+        yield PlanProblem(
+            "n_ballots_low",
+            2,
+            ballots,
+            "With a single ballot every item gets the same votes; only from 2 ballots on do the top items get more.",
+        )
+        return
+    if ballots > 10:
+        yield PlanProblem(
+            "n_ballots_high",
+            10,
+            ballots,
+            (
+                f"The plan has {ballots} ballots; more than 10 interrupt the collection too often, since all votes "
+                "of a ballot must be in before the next is drawn."
+            ),
+        )
+    lowest, highest = (2 / n) ** (1 / (ballots - 1)), 0.1 ** (1 / (ballots - 1))
+    if _below(keep, lowest):
+        yield PlanProblem(
+            "keep_low",
+            lowest,
+            keep,
+            (
+                f"The share that stays, α, is {keep:.3g}, under {lowest:.3g}; the last ballot then has hardly two "
+                "items, and a true top item is easily lost on the way."
+            ),
+        )
+    if _below(highest, keep):
+        yield PlanProblem(
+            "keep_high",
+            highest,
+            keep,
+            (
+                f"The share that stays, α, is {keep:.3g}, over {highest:.3g}; more than 10 % of the items "
+                f"({plan.sizes[-1]} of {n}) reach the last ballot, so the votes are hardly focused on the top."
+            ),
+        )
+    for number, (before, size) in enumerate(zip(plan.sizes, plan.sizes[1:], strict=False), start=2):
+        if size == before:
+            yield PlanProblem(
+                "no_item_left_out",
+                before - 1,
+                size,
+                (
+                    f"Ballot {number} has all {size} items of the ballot before, because {keep:.3g} of them rounds "
+                    "to all of them; it adds votes but no focus."
+                ),
+            )
+            return
+
+
+def _precision_problems(plan: Plan) -> Iterator[PlanProblem]:
+    if plan.top_appearances < 100:
+        yield PlanProblem(
+            "top_appearances_low",
+            100,
+            plan.top_appearances,
+            (
+                f"A top item appears {plan.top_appearances} times over all ballots, under 100; its score will not be "
+                "precise."
+            ),
+        )
+    needed = 50 * plan.n_items / ((1 - plan.keep) * plan.n_ballots)
+    if plan.n_ballots > 1 and _below(plan.n_comparisons, needed):
+        yield PlanProblem(
+            "n_comparisons_low",
+            needed,
+            plan.n_comparisons,
+            (
+                f"The plan has {plan.n_comparisons:,} comparisons, under the {math.ceil(needed):,} that precise "
+                "scores at the top are expected to take."
+            ),
+        )
+
+
+def _drawing_problems(plan: Plan) -> Iterator[PlanProblem]:
+    by_ballot = tuple(zip(plan.appearances_by_ballot, plan.sizes, strict=True))
+    odd = [number for number, (m, n) in enumerate(by_ballot, start=1) if m * n % 2]
+    if odd:
+        m, n = by_ballot[odd[0] - 1]
+        yield PlanProblem(
+            "odd_appearances",
+            m + 1,
+            m,
+            (
+                f"In {_ballots(odd)} appearances and items are both odd (first {m} and {n}), so one item must appear "
+                "once more than the others; an even number avoids it."
+            ),
+            is_slight=True,
+        )
+    crowded = [number for number, (m, n) in enumerate(by_ballot, start=1) if m > n - 1]
+    if crowded:
+        m, n = by_ballot[crowded[0] - 1]
+        yield PlanProblem(
+            "repeated_pairs",
+            n - 1,
+            m,
+            _crowded(crowded, m, n),
+            is_slight=True,
+        )
+
+
+def _crowded(ballots: list[int], m: int, n: int) -> str:
+    """What to say where items appear m times among n in the first of these ballots."""
+    if len(ballots) == 1:
+        return (
+            f"In {_ballots(ballots)} an item appears more often ({m} times) than it has opponents ({n - 1}), so "
+            "the same two items meet more than once."
+        )
+    return (
+        f"In {_ballots(ballots)} an item appears more often ({m} times) than it has opponents ({n - 1} in ballot "
+        f"{ballots[0]}), so the same two items meet more than once."
+    )
+
+
+def _ballots(numbers: list[int]) -> str:
+    if len(numbers) == 1:
+        return f"ballot {numbers[0]}"
+    return f"ballots {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def _below(value: float, bound: float) -> bool:
+    """value < bound, a difference in the last digits aside."""
+    return value < bound and not math.isclose(value, bound, rel_tol=1e-9)
+
 
 MOST_BALLOTS = 1000  # a bound against slips of the pen; the paper's own advice is 10
 
@@ -57,7 +280,7 @@ class Plan:
         if self.n_ballots > MOST_BALLOTS:
             raise PlanError(f"At most {MOST_BALLOTS:,} ballots, found {self.n_ballots:,}; the paper advises up to 10.")
         object.__setattr__(self, "keep", fraction(self.keep))
-        object.__setattr__(self, "appearances", checked_appearances(self.appearances, self.n_ballots))
+        object.__setattr__(self, "appearances", appearances(self.appearances, self.n_ballots))
         for number, size in enumerate(self.sizes, start=1):
             if size < 2:
                 left = "1 item" if size == 1 else "no item"

@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 from ..errors import PlanError, StoreError
 from ..i18n import LANGUAGES, STANDARD, Language
 from ..i18n import language as language_of
-from ..plan.values import check_limits
+from ..plan.plan import check_limits
 from ..tabular import Table
 from ..tabular.json_texts import known_values
 from ..votes.platform import ResultFile
 from .order.groups import GroupComparison, TargetGroup
-from .rating.gold_pairs import TOLERANCE, GoldPair
-from .rating.scales import CLSS, Anchor, RatingScale
+from .rating.scales import CLSS, TOLERANCE, Anchor, GoldPair, RatingScale
 from .task_page import Page
 
 Floats = NDArray[np.float64]

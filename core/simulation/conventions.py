@@ -9,8 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..protocols import PROTOCOLS, Protocol
-from ..voters.model import decide, exponential, power_law
-from ..voters.panel import Floats, Ints
+from ..voters.model import Floats, Ints, decide, exponential, power_law
 from . import released
 
 Decide = Callable[[Floats, Floats, Floats, np.random.Generator], Floats]

@@ -16,7 +16,7 @@ from ..plan import Plan
 from ..protocols.base import Chosen, Held, Mode, Sampler, Scored, Votes
 from ..protocols.paper import Paper, Uniform, borda_of, scored, standing
 from ..scores.borda import VotesOf, rescaled, rescaling_slope
-from ..voters.panel import Floats, Ints
+from ..voters.model import Floats, Ints
 
 
 def amplitude(z: Floats) -> Floats:

@@ -12,10 +12,10 @@ import numpy as np
 from ..errors import InputError, PlanError
 from ..plan import Plan
 from ..protocols import protocol_of
-from ..voters.panel import Floats
+from ..voters.model import Floats
 from . import simulate_campaigns
 from .forecast import Guess
-from .shapes import SHAPES, plan_within
+from .similarities import SHAPES, plan_within
 
 MOST_BALLOTS = 10  # each more is another round of waiting for votes (section 2.7)
 KEEPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)

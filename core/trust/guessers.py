@@ -18,7 +18,7 @@ from ..errors import RunoffError
 from ..protocols import Votes
 from ..scores import BallotVotes
 from ..scores.fit import fit_votes, joined
-from ..scores.simulated_votes import simulated_outcomes
+from ..scores.posterior import simulated_outcomes
 from .leave_one_out import predict
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dataset.published import is_published
-from ..dataset.scored_files import is_dataset
+from ..dataset.side_by_side import is_dataset
 from ..embeddings.loading import recognise_start
 from ..embeddings.readers.similarity_files import FORMAT as SIMILARITIES
 from ..errors import InputError

@@ -35,9 +35,9 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
     """Another embedding of the demo: its own with noise, without some tokens."""
     import sqlalchemy as sa
 
+    from core import worker
     from core.store import schema as t
     from core.store.projects.library import open_library, read_embeddings
-    from core.worker import process
 
     (first, *_) = read_embeddings(store, "demo")
     embedding = open_library(store, first)
@@ -53,7 +53,7 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
     row = {"id": name, "project_id": "demo", "kind": "import_embedding", "params": {"path": str(path), "name": name}}
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    process.run(name)
+    worker.run(name)
 
 
 @pytest.fixture
@@ -168,14 +168,14 @@ def test_reasons_parts_and_variants(demo, view) -> None:
 def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkeypatch) -> None:
     import sqlalchemy as sa
 
-    from core.commands.figures import needed
+    from core import worker
+    from core.commands.figures import simulations
     from core.commands.figures.base import params_of, read
     from core.evaluation import needed as evaluation_needed
     from core.evaluation.needed import Needed, Tried
     from core.jobs.jobs import project_jobs
     from core.store import schema as t
     from core.store.projects.projects import get_project
-    from core.worker import process
 
     monkeypatch.setattr(evaluation_needed, "ROUGH", 1)
     monkeypatch.setattr(evaluation_needed, "FINE", 1)
@@ -185,14 +185,14 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
         seen.update(how, n=len(scores))
         return Needed("votes", how["figure"], 0.1, 1200, 900, 1600, 100, 5000, False, (Tried(1200, 8, 10),))
 
-    monkeypatch.setattr(needed, "votes_needed", votes)
+    monkeypatch.setattr(simulations, "votes_needed", votes)
     names = list(view.compared.names)
     revision = get_project(demo, "demo").revision
-    asked = needed.WhatItTakes("demo", revision, view.key, (names[0], names[1], "rho_w", "paper"))
+    asked = simulations.WhatItTakes("demo", revision, view.key, (names[0], names[1], "rho_w", "paper"))
     row = {"id": "needed", "project_id": "demo", "kind": asked.kind, "params": params_of(asked)}
     with demo.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    process.run("needed")
+    worker.run("needed")
     (job,) = [job for job in project_jobs(demo, "demo", asked.kind) if job.state == "done"]
     assert read(demo, asked, job).result.problems == ()
     assert seen["n"] == view.compared.n_common

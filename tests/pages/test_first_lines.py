@@ -10,15 +10,15 @@ import pytest
 from campaigns import PLAN, answer_batch, draw_batch, make_project, run_simulated
 from page_words import labelled, press, words
 
+from core import worker
 from core.commands.figures.base import job_of
 from core.plan import Plan
 from core.simulation.forecast import Band
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.votes import accept_upload
-from core.views.plan.plan import is_reliable, plan_said
-from core.views.tokens.tokens import TokensView
-from core.views.voters import voters
-from core.worker import process
+from core.views import voters
+from core.views.plan import is_reliable, plan_said
+from core.views.tokens import TokensView
 from ui.plan import planner_box
 
 COST = SimpleNamespace(hours=5.5, total=88.5)
@@ -78,7 +78,7 @@ def test_a_plan_is_simulated_before_anybody_asks_and_isnt_warned_of_against_its_
     labelled(app.number_input, "Voters").set_value(7).run()
     assert len(asked) == 1  # a draft changes by the minute: it is simulated on request
     press(app, "Simulate this plan")
-    process.run(started.pop())
+    worker.run(started.pop())
     app.run()
     assert "apart and comes to" in first(app)
 

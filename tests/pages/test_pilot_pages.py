@@ -9,14 +9,14 @@ from campaigns import PLAN, answer_batch, longer_pair, make_project
 from page_words import press, words
 from test_pages import KEYS
 
-from core.questions.batch import write_batch
+from core import worker
+from core.questions.template import write_batch
 from core.store.ballots.ballots import pilot_of, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.pilots import draw_pilot
 from core.store.ballots.simulated import simulate_votes
 from core.store.votes.votes import accept_upload
-from core.worker import process
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_the_planner_takes_the_fitted_panel(empty, project_id, visit, begun):
     assert "Some of these votes were given by simulated voters." in words(app)
     (table,) = [frame.value for frame in app.dataframe if "width of the range" in frame.value]
     assert table["mean"].str.contains(" to ").all()
-    process.run(begun.pop())
+    worker.run(begun.pop())
     app.run()
     assert "About ρ_w" in words(app)
 

@@ -18,7 +18,8 @@ from core.store.votes.at_stake import of_sittings
 from core.store.votes.prolific import SubmissionCheck, assignments_from_page, check_submissions
 from core.store.votes.settlement import Reviewed, review_assignments
 from core.store.voting.voting import read_voting
-from core.views import at_stake, file_kinds
+from core.views import file_kinds
+from core.views import words as at_stake
 from core.votes.settlement import Review, id_list
 from ui.collect.voting_box import voting_panel
 from ui.shared import frame, jobs

@@ -12,7 +12,7 @@ from core.store import Store
 from core.store.projects.library import Imported, set_look_up, set_remedy
 from core.store.projects.projects import Project
 from core.views.evaluate.tokens import with_and
-from core.views.tokens.tokens import Coverage, Remedied, TokensView
+from core.views.tokens import Coverage, Remedied, TokensView
 from ui.shared import cache, choosers, frame
 
 WAYS = {

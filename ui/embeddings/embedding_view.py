@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.file_names import slug
+from core.base.durable import slug
 from core.base.percent import percent
 from core.base.plurals import many
 from core.charts import charts

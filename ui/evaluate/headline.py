@@ -10,7 +10,7 @@ import streamlit as st
 from core.base.percent import percent
 from core.base.plurals import many, plural
 from core.commands.figures.evaluated import FIGURES
-from core.evaluation.resampled import number_of_resamples
+from core.evaluation.intervals import number_of_resamples
 from core.store.projects.demo import GLOVE
 from core.store.projects.projects import Project
 from core.views.evaluate import leaderboard

@@ -7,11 +7,11 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.file_names import file_stem
+from core.base.durable import file_stem
 from core.charts import evaluation
 from core.commands.figures.evaluated import FIGURES
 from core.encoders import ENCODED
-from core.evaluation.variants import WHAT
+from core.evaluation.causes import WHAT
 from core.tabular.csv_writing import table_for_spreadsheets
 from core.views.evaluate import why
 from core.views.evaluate.leaderboard import NO_FIGURE

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.file_names import file_stem, slug
+from core.base.durable import file_stem, slug
 from core.charts import evaluation
 from core.charts.charts import Chart
 from core.commands.figures.evaluated import FIGURES

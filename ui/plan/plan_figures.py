@@ -9,11 +9,11 @@ from core.base.percent import percent
 from core.base.plurals import many
 from core.charts import charts
 from core.plan import Plan
+from core.plan.budgets import reward_for_wage
 from core.plan.plan import Cost, quota
-from core.plan.wages import reward_for_wage
 from core.simulation.forecast import Forecast
 from core.store.projects.plans import PlanSettings
-from core.views.plan.plan import is_reliable
+from core.views.plan import is_reliable
 from ui.shared import chart_files, frame
 
 

@@ -9,23 +9,21 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.file_names import slug
+from core.base.durable import slug
 from core.base.plurals import many
 from core.charts import charts
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import OtherBudgets, PlanOutlook
 from core.errors import RunoffError
 from core.plan import Plan
-from core.simulation.ceiling import RELIABLE
-from core.simulation.forecast import Forecast
+from core.simulation.forecast import RELIABLE, Forecast
 from core.store.projects.library import read_embeddings
 from core.store.projects.plans import PlanSettings
 from core.store.projects.projects import Project
-from core.store.scores.forecasts import GuessSource
-from core.store.scores.panel_fits import BALLOT_VOTES, PILOT_VOTES, StoredFit
-from core.views.plan import planner
-from core.views.plan.panel_fit import fit_table, rests_on
-from core.voters.panel import PAPER_PANEL, Panel
+from core.store.scores.forecasts import BALLOT_VOTES, PILOT_VOTES, GuessSource, StoredFit
+from core.views import plan as planner
+from core.views.plan import fit_table, rests_on
+from core.voters.model import PAPER_PANEL, Panel
 from ui.plan import planner_jobs
 from ui.shared import cache, chart_files, choosers, frame, jobs
 

@@ -20,7 +20,7 @@ from core.simulation.search import GOALS, Search
 from core.store.projects.plans import PlanSettings
 from core.store.projects.projects import Project
 from core.store.scores.forecasts import GuessSource, known_search
-from core.views.plan import planner
+from core.views import plan as planner
 from ui.shared import choosers, frame, jobs
 
 BUDGETS = {"votes": "votes", "hours": "voters' hours", "total": "money, with fees"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.base.file_names import slug
+from core.base.durable import slug
 from core.base.percent import percent
 from core.base.plurals import many, plural
 from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes

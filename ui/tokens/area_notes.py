@@ -6,7 +6,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.base.plurals import plural
-from core.views.tokens.tokens import TokensView
+from core.views.tokens import TokensView
 from ui.shared import frame
 
 

@@ -10,8 +10,7 @@ from core.store.projects.library import Imported
 from core.store.projects.projects import Project
 from core.store.tokens.areas import add_tokens
 from core.tokens.files import AreaTokens
-from core.views.tokens.near_tokens import N_SAMPLED, ProposedView
-from core.views.tokens.tokens import TokensView
+from core.views.tokens import N_SAMPLED, ProposedView, TokensView
 from ui.shared import cache, choosers, frame
 
 

@@ -9,31 +9,30 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.progress import Progress
+from ...base.parallel import Progress
 from ...errors import RunoffError
-from ...evaluation.resampled import draw_scores, number_of_resamples
+from ...evaluation.intervals import draw_scores, number_of_resamples
 from ...protocols import protocol_of
 from ...protocols.base import N_TOP
 from ...scores import BallotVotes
 from ...scores.borda import tally
-from ...scores.connection import connected_parts
 from ...scores.fit import FittedVotes, fit_votes, joined
+from ...scores.pair_graph import connected_parts
 from ...scores.posterior import item_posteriors
 from ...scores.signal import by_chance
 from ...store import Store
 from ...store.ballots.ballots import Ballot, ballots_of
 from ...store.projects.plans import is_last
-from ...store.scores.audits import read_audit
-from ...store.scores.foresights import closed_fit_of, stored_foresight
+from ...store.scores.foresights import closed_fit_of, read_audit, stored_foresight
 from ...store.tokens.areas import items_of
+from ...store.votes.checks import voter_answers, voter_names
 from ...store.votes.tallies import closed_votes, progress_of
-from ...store.votes.voter_answers import voter_answers, voter_names
 from ...tokens.items import pair_label
 from ...trust import reliability, report
 from ...trust.foresight import Foresight
 from ...trust.guessers import Guessers, find_guessers
-from ...trust.quality import side_bias
 from ...trust.report import Line
+from ...trust.voter_quality import side_bias
 from .votes import OfRanking, agreement_of
 
 ONE_SIDED = 0.9  # share of a voter's votes for one side from which on they are told by name

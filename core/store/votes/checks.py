@@ -1,4 +1,9 @@
-"""Votes read for checks of their quality: sides as shown, answers to the same comparisons, answers to checks."""
+"""Votes read for checks of their quality: sides as shown, answers to the same comparisons, answers to checks.
+
+All answers of a ranking's voters, read for figures of each voter.
+
+Checks: comparisons with a known answer, which show whether a voter reads. They never enter scores.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,240 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ...ballots.checks import KINDS
+from ...errors import InputError, Issue, StoreError
+from ...questions import COMPARISON
+from ...tables import VOTER_ANSWERS
 from .. import schema as t
-from ..command import fetch_rows
+from ..ballots.ballots import open_ballot_of
+from ..command import Change, command, fetch_rows, insert_one, insert_rows
+from ..engine import Store
+from ..projects.plans import ballot_named, belongs, is_comparison
+from ..tokens.areas import items_of
+
+_ANSWERS = {"first": 1.0, "second": 0.0, "tie": 0.5, "unknown": -1.0}
+_STATUSES = ("counted", "unknown", "excluded", "repeat", "rejected")
+_GOLD = {"first": 1.0, "second": 0.0, "tie": 0.5}
+
+
+def voter_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:
+    """Every answer to the comparisons of some ballots that wasn't withdrawn (schema VOTER_ANSWERS), in a fixed order.
+
+    Half a million take some seconds.
+    """
+    rows = np.array(fetch_rows(conn, _query(ballot_ids)), dtype=float).reshape(-1, 9)
+    first, second = (_items(conn, ballot_ids, side) for side in (0, 1))
+    question = rows[:, 0].astype(np.int64)
+    at = np.searchsorted(first[:, 0], question)
+    answer, flipped = rows[:, 2], rows[:, 4]
+    left = np.where(flipped == 1, 1 - answer, answer)
+    left[~np.isin(answer, (0.0, 1.0)) | np.isnan(flipped)] = np.nan
+    frame = pd.DataFrame(
+        {
+            "voter_id": rows[:, 1].astype(np.int64),
+            "comparison": rows[:, 8].astype(np.int64),
+            "first": first[at, 1],
+            "second": second[at, 1],
+            "answer": np.where(answer < 0, np.nan, answer),
+            "left": left,
+            "seconds": rows[:, 5],
+            "status": pd.Series(np.array(_STATUSES, dtype=object)[rows[:, 3].astype(int)], dtype="str"),
+            "main": rows[:, 6] == 1,
+            "gold": rows[:, 7],
+        }
+    )
+    return VOTER_ANSWERS.check(frame)
+
+
+def _query(ballot_ids: Sequence[int]) -> sa.Select:
+    j, q = t.judgement.c, t.question.c
+    showing = (t.task_question.c.task_id == t.assignment.c.task_id) & (t.task_question.c.question_id == j.question_id)
+    dealt = (t.deal.c.assignment_id == t.assignment.c.id) & (t.deal.c.question_id == j.question_id)
+    status = sa.case(*((j.status == name, place) for place, name in enumerate(_STATUSES)))
+    return (
+        sa.select(
+            j.question_id,
+            t.assignment.c.voter_id,
+            sa.case(*((j.answer == name, value) for name, value in _ANSWERS.items())),
+            status,
+            sa.func.coalesce(t.deal.c.flipped, t.task_question.c.flipped),
+            j.seconds,
+            sa.case((q.role == "main", 1), else_=0),
+            sa.case(*((t.gold.c.answer == name, value) for name, value in _GOLD.items())),
+            sa.func.coalesce(t.check_question.c.of_id, j.question_id),  # a check may repeat a comparison
+        )
+        .select_from(t.judgement)
+        .join(t.assignment, t.assignment.c.id == j.assignment_id)
+        .join(t.question, q.id == j.question_id)
+        .outerjoin(t.gold, t.gold.c.question_id == q.id)
+        .outerjoin(t.check_question, t.check_question.c.question_id == q.id)
+        .outerjoin(t.task_question, showing)
+        .outerjoin(t.deal, dealt)
+        .where(t.assignment.c.ballot_id.in_(list(ballot_ids)), j.status.in_(_STATUSES), q.kind == COMPARISON.name)
+        # A voter's first answer to a comparison comes before repeats of it.
+        .order_by(t.assignment.c.ballot_id, sa.case((j.status == "repeat", 1), else_=0), j.question_id, j.id)
+    )
+
+
+def _items(conn: sa.Connection, ballot_ids: Sequence[int], side: int) -> np.ndarray:
+    """Question and item position on one side (0 first, 1 second) of every comparison, by question."""
+    option = t.question_option.c
+    query = (
+        sa.select(option.question_id, t.item.c.position)
+        .join(t.question, t.question.c.id == option.question_id)
+        .join(t.item, t.item.c.id == option.item_id)
+        .where(t.question.c.ballot_id.in_(list(ballot_ids)), option.position == side)
+        .order_by(option.question_id)
+    )
+    return np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 2)
+
+
+def voter_names(conn: sa.Connection, project_id: str) -> pd.DataFrame:
+    """The voters of a project: voter_id, platform, name (the platform's own id, as stored), kind; by voter_id."""
+    v = t.voter.c
+    query = sa.select(v.id, v.platform, v.external_id, v.kind).where(v.project_id == project_id).order_by(v.id)
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=["voter_id", "platform", "name", "kind"])
+    return frame.astype({"voter_id": "int64", "platform": "str", "name": "str", "kind": "str"})
+
+
+MAX_GOLD = 100
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A check: two items by position, of which `more` is the right answer; how voters answered it so far."""
+
+    question_id: int
+    more: int
+    less: int
+    n_right: int = 0
+    n_wrong: int = 0
+
+
+def add_gold(
+    store: Store,
+    project_id: str,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    area_id: int | None = None,
+    code: str | None = None,
+    expected_revision: int | None = None,
+) -> int:
+    """Add checks to the open ballot; each pair has the positions of the item to choose and of the other one.
+
+    `code` is that of the ballot which is meant (`ballots.check_meant`).
+
+    Returns how many are new. Raises `InputError` for items that don't exist or stand against themselves, or too many.
+    """
+    with command(store, project_id, "add checks", expected_revision=expected_revision) as change:
+        ballot = open_ballot_of(change.conn, project_id, area_id, code)
+        known = {frozenset((gold.more, gold.less)) for gold in gold_of(change.conn, ballot.id)}
+        new = [pair for pair in dict.fromkeys(pairs) if frozenset(pair) not in known]
+        ids = _item_ids(change, new)
+        if len(known) + len(new) > MAX_GOLD:
+            raise InputError(f"A ballot can have {MAX_GOLD} checks at most; there would be {len(known) + len(new)}.")
+        for more, less in new:
+            values = {"kind": COMPARISON.name, "role": "check", "n_wanted": 0}
+            question_id = insert_one(change.conn, t.question, ballot_id=ballot.id, **values)
+            options = [(question_id, 0, ids[more]), (question_id, 1, ids[less])]
+            insert_rows(change.conn, t.question_option, ["question_id", "position", "item_id"], options)
+            change.conn.execute(sa.insert(t.gold).values(question_id=question_id, answer="first"))
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number, ballot.purpose) | {
+            "checks": len(new)
+        }
+        return len(new)
+
+
+def _item_ids(change: Change, pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
+    positions = sorted({position for pair in pairs for position in pair})
+    i = t.item.c
+    query = sa.select(i.position, i.id).where(i.project_id == change.project_id, i.position.in_(positions))
+    ids = dict(fetch_rows(change.conn, query))
+    issues = [Issue("there is no such item", found=str(position)) for position in positions if position not in ids]
+    issues += [Issue("stands against itself", found=str(more)) for more, less in pairs if more == less]
+    if issues:
+        raise InputError("These checks can't be made.", issues)
+    return ids
+
+
+def remove_gold(
+    store: Store,
+    project_id: str,
+    question_id: int,
+    *,
+    area_id: int | None = None,
+    code: str | None = None,
+    expected_revision: int | None = None,
+) -> None:
+    """Take a check away that nobody was given yet; `StoreError` once somebody was, or where it stands in tasks.
+
+    `code` is that of the ballot which is meant (`ballots.check_meant`).
+    """
+    with command(store, project_id, "remove check", expected_revision=expected_revision) as change:
+        ballot = open_ballot_of(change.conn, project_id, area_id, code)
+        if question_id not in {gold.question_id for gold in gold_of(change.conn, ballot.id)}:
+            raise StoreError("This ballot has no such check.")
+        given = sa.select(t.deal.c.id).where(t.deal.c.question_id == question_id).limit(1)
+        if change.conn.execute(given).first() is not None:
+            raise StoreError("Voters were given this check, so it stays.")
+        placed = sa.select(t.task_question.c.n).where(t.task_question.c.question_id == question_id).limit(1)
+        if change.conn.execute(placed).first() is not None:
+            raise StoreError("This check stands in the ballot's tasks, so it stays.")
+        change.conn.execute(sa.delete(t.question).where(t.question.c.id == question_id))
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number, ballot.purpose)
+
+
+def gold_of(conn: sa.Connection, ballot_id: int) -> list[Gold]:
+    """The checks of a ballot, in the order they were added."""
+    one, two = t.question_option.alias("one"), t.question_option.alias("two")
+    more, less = t.item.alias("more"), t.item.alias("less")
+    j = t.judgement.c
+    n = sa.select(sa.func.count()).where(j.question_id == t.question.c.id, j.status != "withdrawn")
+    query = (
+        sa.select(
+            t.question.c.id,
+            more.c.position,
+            less.c.position,
+            n.where(j.answer == t.gold.c.answer).scalar_subquery(),
+            n.where(j.answer != t.gold.c.answer).scalar_subquery(),
+        )
+        .join(t.gold, t.gold.c.question_id == t.question.c.id)
+        .join(one, sa.and_(one.c.question_id == t.question.c.id, one.c.position == 0))
+        .join(two, sa.and_(two.c.question_id == t.question.c.id, two.c.position == 1))
+        .join(more, more.c.id == one.c.item_id)
+        .join(less, less.c.id == two.c.item_id)
+        .where(t.question.c.ballot_id == ballot_id)
+        .order_by(t.question.c.id)
+    )
+    return [Gold(*row) for row in fetch_rows(conn, query)]
+
+
+def propose_gold(
+    store: Store, project_id: str, *, area_id: int | None = None, n: int = 12, seed: int = 0
+) -> list[tuple[int, int]]:
+    """Pairs of items whose order looks obvious so far: one of the top of the ranking against one of the bottom.
+
+    From ballot 2 on by the last scores of all items, in ballot 1 by nothing: then the pairs are drawn at random, and
+    whether they are obvious is for the owner to say. Both items are of one area where the ballot ranks an area.
+    """
+    with store.read() as conn:
+        i, b = t.item.c, t.ballot_item.c
+        items = items_of(conn, project_id, area_id=area_id)["item"].to_numpy()
+        query = (
+            sa.select(i.position, b.mean)
+            .join(t.ballot_item, b.item_id == i.id)
+            .join(t.ballot, t.ballot.c.id == b.ballot_id)
+            .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), b.mean.is_not(None))
+            .where(is_comparison())
+            .order_by(t.ballot.c.ordinal)
+        )
+        scores = dict(fetch_rows(conn, query))  # of an item's several, the last one
+    rng = np.random.default_rng([seed, len(scores)])
+    if len(items) < 2:
+        return []
+    drawn = rng.permutation(items)
+    ranked = sorted(drawn.tolist(), key=lambda item: -scores.get(item, 0.5)) if scores else drawn.tolist()
+    half = min(n, len(ranked) // 2)
+    return list(zip(ranked[:half], rng.permutation(ranked[-half:]).tolist(), strict=True))
 
 
 def counted_votes(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from ...base.processes import is_alive
 from ...errors import BusyError, RunoffError
 from .. import schema as t
 from ..engine import Store, now
-from ..projects.rankings import belongs, is_comparison
+from ..projects.plans import belongs, is_comparison
 from .tallies import write_dealt
 
 P = ParamSpec("P")

@@ -11,8 +11,7 @@ import pandas as pd
 
 from ...base.percent import percent
 from ...base.plurals import many
-from ...dataset.scored_files import of_dataset, side_by_side
-from ...dataset.side_by_side import SideBySide
+from ...dataset.side_by_side import SideBySide, of_dataset, side_by_side
 from ...embeddings import Embedding
 from ...errors import InputError, RunoffError
 from ...evaluation import evaluate
@@ -21,7 +20,7 @@ from ...evaluation.results import Figure
 from ...platforms.answer_files import read_gold
 from ...questions import RoundSettings, round_kind
 from ...questions.order.groups import GroupComparison, score_groups
-from ...questions.rating.gold_pairs import Qualified
+from ...questions.rating.scales import Qualified
 from ...store import Store
 from ...store.ballots.answers import answers_of, rating_set
 from ...store.ballots.answers import preferences as preferences_of
@@ -29,9 +28,9 @@ from ...store.ballots.ballots import Ballot, rounds_of
 from ...store.projects.library import open_library, read_embeddings
 from ...store.scores.foresights import closed_fit_of
 from ...store.scores.scores import read_dataset, round_dataset
+from ...store.votes.checks import voter_names
 from ...store.votes.tallies import Progress, progress_of
 from ...store.votes.uploads import Upload, kept_uploads, uploads_of
-from ...store.votes.voter_answers import voter_names
 from ..words import out_of
 from . import target_groups
 from .rating_sets import qualified
