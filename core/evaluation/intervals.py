@@ -52,6 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from ..base.arrays import Bools, Floats, Ints
 from ..base.parallel import Progress
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import rounded_scores
@@ -59,9 +60,6 @@ from ..protocols import Held, collectable, protocol_of
 from ..protocols.base import MIN_VOTERS
 from ..scores import BallotVotes
 from . import TOP_K, Comparison, Correlations, Evaluation, correlations, model_scores
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 WORK_VOTES, FEWEST_RESAMPLES, MOST_RESAMPLES = (
     2_000_000,
@@ -263,8 +261,6 @@ def _unexplained(values: Floats, by: Floats) -> float:
     rest = off - slope * along
     return float(np.sqrt(np.sum(rest * rest) / (len(values) - 2)))
 
-
-Bools = NDArray[np.bool_]
 
 MOST_FOR_TAU_OF_AREAS = 300  # items of the ranking: from more of them, bounds of an area's τ_w hold far too seldom
 

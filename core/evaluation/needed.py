@@ -22,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
+from ..base.arrays import Floats
 from ..errors import InputError
 from ..plan import Plan
 from ..protocols import Votes
@@ -36,7 +37,6 @@ from .differences import POWER
 from .intervals import FIGURES, difference_interval, draw_scores
 from .tokens import FEWEST_TOKENS, Coded, draw_tokens
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 USUAL, PRIOR = 1.645, 0.5  # where b is expected, and how far off it may lie

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..base.arrays import Floats, Ints
 from ..errors import PlanError, StoreError
 from ..i18n import LANGUAGES, STANDARD, Language
 from ..i18n import language as language_of
@@ -31,8 +32,6 @@ from .order.groups import GroupComparison, TargetGroup
 from .rating.scales import CLSS, TOLERANCE, Anchor, GoldPair, RatingScale
 from .task_page import Page
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 UNKNOWN = "unknown"
 MAX_TASK_SIZE = 50
 MIN_VOTERS = 5  # fewest to make intervals from

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from .bradley_terry import BradleyTerry
 from .voter_effects import SMALLEST
-
-Floats = NDArray[np.float64]
 
 N_KNOTS = 32
 BLOCK = 1024  # votes worked on at once: few enough that they stay in the processor's cache
@@ -118,9 +116,6 @@ def _log_likelihoods(fit: BradleyTerry, knots: Floats) -> Floats:
         starts = np.flatnonzero(np.diff(item[some], prepend=-1))
         total[item[some[starts]]] += np.add.reduceat(logs, starts, axis=1).T
     return total
-
-
-Ints = NDArray[np.int64]
 
 
 def likely_scores(posteriors: Posteriors, rng: np.random.Generator) -> Floats:

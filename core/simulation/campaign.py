@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from .. import metrics
 from ..ballots.graphs import FEW_EDGES, PATIENCE, balanced_sides, regular_pairs, simple_graph
+from ..base.arrays import Floats, Ints
 from ..base.parallel import Switch, check_workers, spread, workers_for
 from ..errors import InputError, UndefinedMetricError
 from ..plan import Plan
@@ -29,8 +30,6 @@ from ..scores.borda import BallotScores
 from ..voters.model import (
     CELLS,
     PAPER_PANEL,
-    Floats,
-    Ints,
     Kind,
     Panel,
     Voters,

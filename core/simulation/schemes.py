@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import metrics
+from ..base.arrays import Floats, Ints
 from ..errors import InputError, PlanError, UndefinedMetricError
 from ..plan import Plan
 from ..plan.plan import kept
@@ -38,7 +39,7 @@ from ..questions.order.kind import put_in_order
 from ..questions.rating.kind import SHIFT, STRETCH, rate
 from ..scores.bradley_terry import fit_bradley_terry
 from ..scores.fit import RIDGE
-from ..voters.model import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, checked_similarity, draw_panel
+from ..voters.model import PAPER_PANEL, Kind, Panel, Voters, checked_similarity, draw_panel
 from .campaign import UNDEFINED, Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
 from .similarities import plan_within

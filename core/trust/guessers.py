@@ -12,17 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..base.arrays import Floats, Ints
 from ..errors import RunoffError
 from ..protocols import Votes
 from ..scores import BallotVotes
 from ..scores.fit import fit_votes, joined
 from ..scores.posterior import simulated_outcomes
 from .leave_one_out import predict
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEWEST_VOTERS = 4  # fewest that can be told from each other
 ROUNDS, STEPS = 5, 50  # of predictions, and of the share within one

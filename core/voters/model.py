@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError
 
 __all__ = [
@@ -43,10 +44,6 @@ __all__ = [
     "overrule",
     "power_law",
 ]
-
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Kind(IntEnum):
