@@ -13,7 +13,7 @@ from scipy.special import expit
 from bench.table import Line, measure
 from core.ballots.pairing import draw_near_comparisons
 from core.scores import fit_bradley_terry
-from core.scores.voter_bootstrap import resample_voters
+from core.scores.uncertainty import resample_voters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import numpy as np
 
-from core.evaluation.permutation import critical_values
+from core.evaluation.chance import critical_values
 
 TOKENS = (5, 7, 10, 15, 20, 32, 45)
 LEVELS = (0.1, 0.05, 0.01)

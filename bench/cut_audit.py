@@ -20,9 +20,8 @@ from core.protocols.runoff import spread_appearances
 from core.scores.bradley_terry import BradleyTerry
 from core.scores.fit import fit_with_voters
 from core.scores.posterior import Posteriors, item_posteriors
-from core.simulation.campaign import Crowd
+from core.simulation.campaign import Crowd, quick_comparisons
 from core.simulation.conventions import convention_of, method_of
-from core.simulation.drawing import quick_comparisons
 from core.voters.model import exponential, power_law
 from core.voters.panel import PAPER_PANEL, Panel, draw_panel
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from bench.fuzz_scheme_readers import READERS
 from core.cli.dataset import replay_bytes
-from core.commands.archived_results import archive_mapping, rebuild
+from core.commands.archived import archive_mapping, rebuild
 from core.commands.publishing import publish
 from core.dataset.files import read_dataset, to_csv, to_tsv
 from core.dataset.formats import to_parquet

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from core.dataset.scored_files import read_scored
+from core.dataset.side_by_side import read_scored
 from core.platforms.answer_files import read_gold, read_round_results
-from core.platforms.text_batches import read_writing
+from core.platforms.questions import read_writing
 from core.questions import round_kinds
 from core.questions.best_worst.files import read_best_worst, read_items
 from core.questions.order.orders import read_orders
-from core.questions.writing_files import read_form, read_texts
+from core.questions.writing import read_form, read_texts
 
 Seeds = Sequence[tuple[str, bytes]]
 

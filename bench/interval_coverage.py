@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bench.runoff_table import PAPER, read_similarities
-from core.evaluation.interval_rules import interval
+from core.evaluation.intervals import interval
 from core.metrics import average_ranks, weighted_kendall, weighted_spearman
 from core.protocols.runoff import Runoff, spread_appearances
-from core.scores.voter_bootstrap import resample_voters
+from core.scores.uncertainty import resample_voters
 from core.simulation import simulate_campaign
 from core.voters.model import Panel, draw_panel, exponential, power_law
 

@@ -32,14 +32,14 @@ from core.store.projects.archive import delete_project, export_project, import_p
 from core.store.projects.projects import create_project, get_project
 from core.store.projects.records import voter_secret
 from core.store.votes.exclusions import exclude_voters
-from core.store.votes.policies import set_policy
+from core.store.votes.judgements import set_policy
 from core.store.votes.settlement import review_assignments
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.votes.votes import accept_upload
 from core.store.voting.voting import open_voting
-from core.votes.policy import Policy
 from core.votes.settlement import Review
-from core.worker.process import run as run_job
+from core.votes.verdicts import Policy
+from core.worker import run as run_job
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
 from tests.old_workspaces import OLD, make_old_workspace
 
@@ -99,7 +99,7 @@ def _two_uploads(store: Store) -> Given:
 
 
 def _batch(store: Store, project_id: str) -> bytes:
-    from core.questions.batch import write_batch
+    from core.questions.template import write_batch
 
     return write_batch(read_comparisons(store, project_id, read_ballots(store, project_id)[-1].number))
 

@@ -32,7 +32,7 @@ import sqlalchemy as sa
 from bench.kill_places import InFolders, OnPostgres
 from bench.kill_scenarios import SCENARIOS, Given
 from core.jobs.invariants import check_store
-from core.jobs.sweep import sweep
+from core.jobs.jobs import sweep
 from core.store import Store
 from core.store import schema as t
 from core.store.blobs import KEEPERS, blobs_of

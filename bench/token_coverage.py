@@ -20,9 +20,8 @@ from scipy.stats import binom
 from core.embeddings import load
 from core.evaluation import correlations
 from core.evaluation.differences import Told, by_tokens, times_needed
-from core.evaluation.multiples import NAMES
-from core.evaluation.token_bounds import LEVEL
-from core.evaluation.tokens import TokenDraws, draw_tokens
+from core.evaluation.figures import NAMES
+from core.evaluation.tokens import LEVEL, TokenDraws, draw_tokens
 
 LOW, HIGH = 0.86, 0.94
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo.bin"

@@ -17,20 +17,25 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from . import __version__
-from .cli.app import PORT, open_app, vote_command
 from .cli.archived import archived_command
-from .cli.check import check_command
 from .cli.dataset import diff_command, replay_command
 from .cli.evaluate import evaluate_command
 from .cli.ratings import groups_command, ratings_command
-from .cli.rounds import rounds_command
+from .cli.rounds import rounds_command, voters_command
 from .cli.scheme_files import best_worst_command, compare_schemes_command, draw_tuples_command, group_orders_command
-from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
-from .cli.simulate import simulate_command
+from .cli.simulate import schemes_command, simulate_command
 from .cli.tokens import tokens_command
-from .cli.voters import voters_command
-from .cli.workspace import backup_command, restore_command, tend_command, voters_role_command
+from .cli.workspace import (
+    PORT,
+    backup_command,
+    check_command,
+    open_app,
+    restore_command,
+    tend_command,
+    vote_command,
+    voters_role_command,
+)
 from .cli.writing import draw_writing_command, written_items_command
 from .errors import RunoffError
 
@@ -139,7 +144,7 @@ def _plan_text(plan: Plan) -> str:
 @with_json
 def job_command(job_id: str, as_json: bool) -> None:
     """Run a job of the workspace; the application starts this by itself."""
-    from .worker.process import run
+    from .worker import run
 
     run(job_id)
     if as_json:

@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.file_names import slug
-from core.base.plurals import many
+from core.base.durable import slug
+from core.base.wording import many
 from core.errors import PlanError
 from core.store.projects.plans import PlanSettings, proposed_plan, read_plan, save_plan
-from core.views.plan.plan import given_away
+from core.views.plan import given_away
 from ui.plan import plan_figures
 from ui.plan.budget_box import budget_box
 from ui.plan.checks_box import checks_cost

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.file_names import slug
+from core.base.durable import slug
 from core.commands.projects import other_name_said
 from core.store.projects.archive import delete_project
-from core.store.projects.projects import change_project, read_log
-from core.store.projects.templates import is_untouched
+from core.store.projects.projects import change_project, is_untouched, read_log
 from core.tabular.csv_writing import table_for_spreadsheets
 from core.views.log import log_table
 from ui.project import demo_box, project_files

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import many
-from core.views.tokens.tokens import TokensView
+from core.base.wording import many
+from core.views.tokens import TokensView
 from ui.embeddings import coverage
 from ui.shared import cache, frame
 from ui.tokens import area_editing, area_entry, area_notes, near_tokens, token_choices

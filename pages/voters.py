@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.file_names import slug
+from core.base.durable import slug
 from core.commands.figures.votes import VoterFigures
 from ui.shared import cache, frame, jobs
 from ui.voters import exclusions_box, voters_box

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.store import Store
 from core.store.ballots.ballots import read_comparisons
 from core.store.ballots.closing import close_ballot

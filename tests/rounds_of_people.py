@@ -15,10 +15,10 @@ from core.i18n import Language
 from core.platforms.questions import write_round
 from core.questions import RoundSettings, default_settings, round_kind, round_kinds
 from core.questions.order.groups import TargetGroup
-from core.questions.pages import pages
 from core.questions.rating.kind import RatedItems
 from core.questions.rating.kind import rated_items as rated
 from core.questions.voting_settings import VotingSettings
+from core.questions.writing import pages
 from core.store import Store
 from core.store.ballots.answers import answers_of
 from core.store.ballots.ballots import read_rounds, round_by_id, round_of

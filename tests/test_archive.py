@@ -19,7 +19,7 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 
 from core.embeddings import EmbeddingInfo
 from core.errors import InputError, RunoffError, StoreError
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
@@ -39,13 +39,13 @@ from core.store.projects.archive import (
     list_archived,
     restore_project,
 )
-from core.store.projects.csv_tables import read_table, write_table
 from core.store.projects.library import link_embedding, read_embeddings, record_import
+from core.store.projects.plans import register_plan
+from core.store.projects.project_zip import read_table, write_table
 from core.store.projects.projects import create_project, get_project, list_projects, read_log
-from core.store.projects.registrations import register_plan
 from core.store.scores.scores import read_ballot_scores, read_dataset
 from core.store.tokens.frequencies import source_of, use_list
-from core.store.votes.gold import add_gold
+from core.store.votes.checks import add_gold
 from core.store.votes.tallies import progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.votes.votes import accept_upload, preview_upload

@@ -12,8 +12,7 @@ from campaigns import answer_batch, draw_batch, make_project
 from click.testing import CliRunner
 
 from core.__main__ import cli
-from core.commands.archived import import_archived
-from core.commands.archived_results import archive_mapping, rebuild
+from core.commands.archived import archive_mapping, import_archived, rebuild
 from core.errors import InputError
 from core.platforms import Mapping, open_results
 from core.store import Store

@@ -13,19 +13,18 @@ from core.errors import InputError, StaleError, StoreError
 from core.store import schema as t
 from core.store.dialects import check_keys
 from core.store.projects.archive import _hangs_on_ballots
-from core.store.projects.plans import read_plan, save_plan
+from core.store.projects.plans import read_plan, save_plan, set_ranking
 from core.store.projects.projects import read_log
-from core.store.projects.rankings import set_ranking
 from core.store.tokens.areas import (
     add_areas,
     change_area,
     change_areas,
     delete_area,
+    origins_of,
     read_areas,
     read_items,
     restore_area,
 )
-from core.store.tokens.origins import origins_of
 from core.store.voting.voting import invite
 from core.tokens.files import AreaTokens, checked
 from core.tokens.items import all_pairs

@@ -16,7 +16,7 @@ from core.store.votes.exclusions import exclude_voters
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.votes.votes import accept_upload
 from core.store.voting.voting import withdraw_voter
-from core.views.at_stake import DELETES, TAKES_OUT, said
+from core.views.words import DELETES, TAKES_OUT, said
 from tests.rounds_of_people import RATING
 
 

@@ -22,9 +22,8 @@ from test_voting import STEPS, Voter, check_tallies, never_wait_for_the_disk, ta
 from core.ballots.audit import CutAudit
 from core.ballots.checks import CheckSettings, GoldPair
 from core.errors import PlanError, StoreError
-from core.platforms.offline import write_offline
-from core.platforms.plain import comparison_ids
-from core.questions.batch import write_batch
+from core.platforms.plain import comparison_ids, write_offline
+from core.questions.template import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
@@ -35,10 +34,9 @@ from core.store.ballots.simulated import simulate_votes
 from core.store.engine import _open
 from core.store.projects.archive import duplicate_project
 from core.store.projects.plans import proposed_plan, read_plan, save_plan
-from core.store.scores.audits import read_audit
+from core.store.scores.foresights import read_audit
 from core.store.scores.scores import read_dataset
-from core.store.votes.checks import check_answers, check_progress
-from core.store.votes.gold import gold_of, remove_gold
+from core.store.votes.checks import check_answers, check_progress, gold_of, remove_gold
 from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.votes.votes import accept_upload, preview_upload

@@ -22,15 +22,15 @@ from openpyxl import Workbook
 from bench.fuzz import look
 from bench.fuzz_readers import TARGETS, Target
 from core.dataset.files import read_dataset
+from core.dataset.formats import unpacked_bytes
 from core.dataset.published import is_published, read_published
 from core.embeddings import load
 from core.encoders.folder import read_tensors
 from core.errors import InputError, RunoffError
 from core.store.backups import back_up, restore
 from core.store.projects.project_zip import read_zip
-from core.store.projects.record_files import record_from
+from core.store.projects.records import record_from
 from core.tabular import read_workbook, workbook, zips
-from core.tabular.parquet_pages import unpacked_bytes
 from core.tabular.zips import MAX_JSON, SMALL_BYTES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measures memory by /proc")

@@ -17,7 +17,7 @@ from core.scores import expected_borda, fit_bradley_terry
 from core.scores.bradley_terry import EXACT_BORDA, TOLERANCE
 from core.scores.newton import minimise
 from core.scores.pair_graph import PairGraph
-from core.scores.voter_bootstrap import ABSENT, N_STEPS, resample_voters
+from core.scores.uncertainty import ABSENT, N_STEPS, resample_voters
 from core.scores.voter_effects import Data, Effects, Likelihood
 
 CASES = Path(__file__).parent / "cases"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from core.dataset.files import read_dataset as read_written
 from core.dataset.files import to_csv
 from core.errors import InputError, PlanError, StoreError
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
 from core.store.ballots.closing import close_ballot, reopen_ballot

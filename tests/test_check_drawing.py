@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.ballots.check_drawing import DRESSES, REPEAT_DRESS, draw_checks
+from core.ballots.check_drawing import DRESSES, REPEAT_DRESS, clear_pairs, draw_checks
 from core.ballots.checks import (
     CheckSettings,
     GoldPair,
@@ -19,7 +19,6 @@ from core.ballots.checks import (
     on_voting_page,
     read_gold_pairs,
 )
-from core.ballots.clear_pairs import clear_pairs
 from core.ballots.draw import draw_ballot
 from core.errors import PlanError
 from core.plan import Plan

@@ -173,9 +173,9 @@ def test_evaluate_refuses_a_bad_model(run, files, tmp_path: Path) -> None:
 
 def test_job_runs_the_job(run, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    jobs = types.ModuleType("core.worker.process")
+    jobs = types.ModuleType("core.worker")
     jobs.run = seen.append  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "core.worker.process", jobs)
+    monkeypatch.setitem(sys.modules, "core.worker", jobs)
     assert run("job", "0a1b").code == 0
     assert run("job", "7", "--json").json == {"job": "7"}
     assert seen == ["0a1b", "7"]
@@ -185,9 +185,9 @@ def test_job_that_there_is_not(run, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(job_id: str) -> None:
         raise StoreError(f"There is no job {job_id!r}.")
 
-    jobs = types.ModuleType("core.worker.process")
+    jobs = types.ModuleType("core.worker")
     jobs.run = missing  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "core.worker.process", jobs)
+    monkeypatch.setitem(sys.modules, "core.worker", jobs)
     result = run("job", "7")
     assert (result.code, result.out, result.err) == (2, "", "Error: There is no job '7'.\n")
 
@@ -219,7 +219,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 @pytest.mark.skipif(os.name != "posix", reason="a process can't become another one here")
 class TestApp:
     def test_no_command_opens_the_app(self, run, started, monkeypatch) -> None:
-        monkeypatch.setattr("core.cli.app.refused", lambda host, port: None)
+        monkeypatch.setattr("core.cli.workspace.refused", lambda host, port: None)
         assert run().code == 0
         command = [sys.executable, "-P", "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", "8501"]
         assert started == [[*command, "--", "--browser"]]

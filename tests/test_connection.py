@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.errors import DisconnectedError
 from core.scores import fit_bradley_terry
-from core.scores.connection import connected_parts
+from core.scores.pair_graph import connected_parts
 
 votes = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).filter(lambda pair: pair[0] != pair[1]), max_size=14)
 

@@ -20,14 +20,21 @@ from core.store.projects.archive import copy_without_ballots, export_project, im
 from core.store.projects.plans import read_plan
 from core.store.projects.projects import get_project, read_log
 from core.store.scores.scores import read_ballot_scores
-from core.store.tokens.areas import add_areas, change_area, read_areas, read_items, set_item_rules
-from core.store.tokens.corrections import correct_spelling, former_spellings_of
+from core.store.tokens.areas import (
+    ItemRules,
+    add_areas,
+    change_area,
+    correct_spelling,
+    former_spellings_of,
+    read_areas,
+    read_items,
+    set_item_rules,
+)
 from core.store.tokens.frequencies import source_of, use_list
-from core.store.tokens.item_rules import ItemRules
 from core.store.votes.votes import accept_upload, preview_upload
 from core.tokens.files import AreaTokens
-from core.views.tokens import tokens
-from core.votes.former_spellings import as_spelled_now
+from core.views import tokens
+from core.votes.classify import as_spelled_now
 
 COLUMNS = ["wins", "ties", "losses", "x"]
 
@@ -112,7 +119,7 @@ def test_a_batch_downloaded_after_the_correction_is_taken_too(store):
     project_id = make_project(store)
     draw_batch(store, project_id)
     correct_spelling(store, project_id, "Animals", "mouse", "mice")
-    from core.questions.batch import write_batch
+    from core.questions.template import write_batch
 
     batch = write_batch(read_comparisons(store, project_id, 1))
     assert b"mice" in batch

@@ -15,7 +15,7 @@ from campaigns import PLAN, answer_batch, make_project
 
 from core.errors import StoreError
 from core.jobs.invariants import check_store
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots, read_comparisons

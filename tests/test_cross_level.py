@@ -13,7 +13,7 @@ from scipy import stats
 
 from core.errors import InputError
 from core.evaluation.ratings.text_overlap import BASELINES, baseline, greedy_string_tiling, longest_common_substring
-from core.questions.rating.cross_level import fit_of, rank_models
+from core.questions.rating.statistics import fit_of, rank_models
 
 WORDS = st.text("ab ", max_size=12)
 NAN = np.nan

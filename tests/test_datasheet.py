@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 from core.base.templating import environment
 from core.commands import facts as view
 from core.commands.publishing import publish
-from core.dataset.datasheet.card import yaml_text
+from core.dataset.datasheet.card import md, quiet, to_markdown, yaml_text
 from core.dataset.datasheet.checklist import HOLDS, NOT, PARTLY, UNKNOWN, checklist, known_limits
-from core.dataset.datasheet.fields import SheetFields, check_fields
-from core.dataset.datasheet.markdown import md, quiet, to_markdown
+from core.dataset.datasheet.facts import SheetFields, check_fields
 from core.dataset.datasheet.sheet import datasheet, hourly, shown, split_paragraphs
 from core.dataset.published import read_published
 from core.errors import InputError
@@ -32,11 +31,11 @@ from core.store.ballots.closing import close_ballot
 from core.store.engine import now
 from core.store.projects.plans import save_plan
 from core.store.projects.projects import create_project
-from core.store.projects.sheets import read_fields, save_fields
+from core.store.projects.releases import read_fields, save_fields
 from core.store.scores.scores import read_dataset
 from core.store.tokens.areas import add_areas, items_of
 from core.store.tokens.frequencies import use_list
-from core.store.votes.gold import add_gold
+from core.store.votes.checks import add_gold
 from core.store.votes.tallies import ballot_votes
 from core.store.votes.votes import accept_upload
 from core.tokens.files import AreaTokens

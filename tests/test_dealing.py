@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.plan import Plan
+from core.plan.budgets import reward_for_wage
 from core.plan.plan import cost
-from core.plan.wages import reward_for_wage
 from core.store.ballots.ballots import read_ballots
 from core.store.ballots.simulated import deal_tasks, simulate_votes
 from core.store.votes.votes import accept_upload

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.ballots import draw_comparisons
-from core.ballots.dealing import count_seen, deal_to_voters
+from core.ballots.pairing import count_seen, deal_to_voters
 from core.errors import InputError
 
 

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project
 
 from core.errors import RunoffError, StoreError
-from core.jobs import sweep
+from core.jobs import jobs
 from core.jobs.invariants import check_store
 from core.store import engine as engine_module
 from core.store import open_store
@@ -197,7 +197,7 @@ def test_a_job_without_a_process_is_swept_though_its_clock_was_ahead(store):
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row))
     assert [fault.rule.name for fault in check_store(store).faults] == ["jobs"]
-    assert sweep.sweep(store) == 1
+    assert jobs.sweep(store) == 1
 
 
 def test_a_job_that_lives_is_not_swept_when_the_clock_is_set_back(store):
@@ -205,7 +205,7 @@ def test_a_job_that_lives_is_not_swept_when_the_clock_is_set_back(store):
     row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": ahead}
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, pid=os.getpid(), heartbeat_at=ahead))
-    assert sweep.sweep(store) == 0
+    assert jobs.sweep(store) == 0
     assert check_store(store).is_fine
 
 

@@ -10,15 +10,15 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.commands.effects import top_sentence, voters_said, votes_said
+from core.commands.votes import top_sentence, voters_said, votes_said
 from core.metrics import average_ranks
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.scores import score_campaign
 from core.store.ballots.ballots import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.pilots import draw_pilot
 from core.store.projects.archive import export_project, import_project
-from core.store.projects.rankings import PILOT
+from core.store.projects.plans import PILOT
 from core.store.scores.effects import standing_of
 from core.store.tokens.areas import n_items_of, read_items
 from core.store.votes.tallies import ballot_votes

@@ -13,16 +13,7 @@ import numpy as np
 import pytest
 from embedding_files import binary, numbers, text, write
 
-from core.embeddings import (
-    Embedding,
-    EmbeddingInfo,
-    LookUp,
-    import_embedding,
-    load,
-    open_embedding,
-    sinks,
-    storage,
-)
+from core.embeddings import Embedding, EmbeddingInfo, LookUp, import_embedding, load, open_embedding, storage
 from core.embeddings.readers import text as text_reader
 from core.errors import InputError, StoreError
 
@@ -274,7 +265,7 @@ def test_a_disk_that_becomes_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_too_little_memory_is_noticed_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sinks, "available_memory", lambda: 10)
+    monkeypatch.setattr(storage, "available_memory", lambda: 10)
     path = write(tmp_path, binary(WORDS, MATRIX))
     with pytest.raises(InputError, match="Import it instead"):
         load(path)

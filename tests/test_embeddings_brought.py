@@ -26,11 +26,11 @@ from hypothesis import strategies as st
 from property_runs import examples
 
 from core.__main__ import cli
-from core.base.file_names import shown_name, shown_path
+from core.base.durable import shown_name, shown_path
 from core.embeddings import import_embedding, load, open_embedding, sniff
 from core.embeddings.readers import text, word2vec_binary
+from core.encoders.bert import read_word_pieces
 from core.encoders.folder import read_tensors
-from core.encoders.wordpiece import read_word_pieces
 from core.errors import InputError
 from core.evaluation import evaluate
 

@@ -9,8 +9,19 @@ import pytest
 from core.errors import InputError
 from core.evaluation import compare, encoded, evaluate, given
 from core.evaluation.baselines import SPELLINGS, Spelling, common_substring, random_ranking
-from core.evaluation.causes import crowding, hub_skewness, layout, with_hubs
-from core.evaluation.variants import ALL_BUT_TOP, CENTRED, CSLS, PLAIN, all_but_the_top, csls, variants
+from core.evaluation.causes import (
+    ALL_BUT_TOP,
+    CENTRED,
+    CSLS,
+    PLAIN,
+    all_but_the_top,
+    crowding,
+    csls,
+    hub_skewness,
+    layout,
+    variants,
+    with_hubs,
+)
 
 
 def all_pairs(names: list[str], scores: np.ndarray) -> pd.DataFrame:

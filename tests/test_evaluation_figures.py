@@ -17,8 +17,8 @@ from core import metrics
 from core.embeddings import Embedding, load
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation import compare, correlations, evaluate, given, pearson, precision_at, words_of
-from core.evaluation.bands import RARE, UNKNOWN, by_frequency, by_rarity, by_relatedness, over_bands
-from core.evaluation.multiples import NAMES, SIGNS_UP_TO, Multiples
+from core.evaluation.causes import RARE, UNKNOWN, by_frequency, by_rarity, by_relatedness, over_bands
+from core.evaluation.figures import NAMES, SIGNS_UP_TO, Multiples
 
 scores = st.lists(st.integers(-4, 4).map(float), min_size=2, max_size=14)
 

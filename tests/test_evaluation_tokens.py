@@ -12,10 +12,17 @@ import pytest
 from core.base.estimates import holm
 from core.errors import InputError
 from core.evaluation import compare, correlations, given
+from core.evaluation.chance import critical_values, permutation_test
 from core.evaluation.differences import Told, adjusted, by_tokens, groups, times_needed
-from core.evaluation.permutation import critical_values, permutation_test
-from core.evaluation.token_bounds import CORRECTIONS, Correction, bounds
-from core.evaluation.tokens import Coded, draw_tokens, number_of_resamples, with_token_intervals
+from core.evaluation.tokens import (
+    CORRECTIONS,
+    Coded,
+    Correction,
+    bounds,
+    draw_tokens,
+    number_of_resamples,
+    with_token_intervals,
+)
 
 
 def all_pairs(n: int, area: str = "A") -> pd.DataFrame:

@@ -16,9 +16,9 @@ from core.jobs import jobs
 from core.plan import Plan
 from core.simulation import search
 from core.simulation.forecast import Guess
-from core.simulation.shapes import at_other_budgets
+from core.simulation.similarities import at_other_budgets
 from core.store.projects.archive import export_project
-from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.projects.plans import read_rankings, set_ranking
 from core.store.scores import forecasts
 from core.store.scores.forecasts import (
     GuessSource,
@@ -28,7 +28,7 @@ from core.store.scores.forecasts import (
     make_search,
     read_guess,
 )
-from core.views.plan import planner
+from core.views import plan as planner
 from core.voters.model import exponential, power_law
 from core.voters.panel import PAPER_PANEL
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.tokens.files import AreaTokens
-from core.tokens.frequencies import from_counts, from_ranks, from_wordfreq, rare, wordfreq_languages
+from core.tokens.frequencies import from_counts, from_ranks, from_wordfreq, rare, rare_by_area, wordfreq_languages
 from core.tokens.frequency_files import read_frequencies
-from core.tokens.rare_tokens import rare_by_area
 
 
 def judged(table: pd.DataFrame) -> dict[str, bool | None]:

@@ -11,7 +11,7 @@ from campaigns import answer_batch, draw_batch, make_project, run_people, run_si
 from click.testing import CliRunner
 
 from core.__main__ import cli
-from core.jobs import sweep
+from core.jobs import jobs
 from core.jobs.invariants import RULES, check_store
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
@@ -194,5 +194,5 @@ def test_a_folder_without_a_workspace_is_wrong_use_and_stays_empty(tmp_path):
 @pytest.mark.sqlite
 def test_a_running_job_of_a_living_process_is_no_fault(workspace):
     write(workspace, *BREAKS["jobs"])
-    assert sweep.sweep(workspace) == 1
+    assert jobs.sweep(workspace) == 1
     assert broken(workspace) == set()

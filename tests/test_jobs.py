@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from core.embeddings import import_embedding
 from core.errors import StoreError
-from core.jobs import jobs, sweep
+from core.jobs import jobs
 from core.jobs.invariants import check_store
 from core.store import schema as t
 from core.store.projects.library import adopt_import, open_library, read_embeddings
@@ -110,7 +110,7 @@ def test_two_files_imported_at_once_into_one_project_are_both_whole(store, tmp_p
         np.testing.assert_allclose(embedding.vectors([f"w{name}{i}" for i in range(3_000)]), vectors, atol=1e-6)
     assert get_project(store, project_id).revision == 3
     end = time.monotonic() + 180
-    while not sweep.sweep(store) and time.monotonic() < end:
+    while not jobs.sweep(store) and time.monotonic() < end:
         time.sleep(0.02)
     assert sorted(leftovers(store)) == sorted(imported.id for imported in found.values())
     assert check_store(store).faults == ()
@@ -175,19 +175,19 @@ def test_a_job_whose_process_was_killed_is_swept_at_the_next_start(store, tmp_pa
     job = wait(store, job_id, lambda job: job.ended or job.done > 0)
     os.kill(job.pid, signal.SIGKILL)
     end = time.monotonic() + 180
-    while not sweep.sweep(store) and time.monotonic() < end:  # until the system has ended the process
+    while not jobs.sweep(store) and time.monotonic() < end:  # until the system has ended the process
         time.sleep(0.02)
     job = jobs.read_job(store, job_id)
     assert (job.state, "Start it again" in job.error) == ("failed", True)
     assert leftovers(store) == []
-    assert sweep.sweep(store) == 0
+    assert jobs.sweep(store) == 0
 
 
 @pytest.mark.release
 def test_a_running_job_is_not_swept(store, tmp_path):
     job_id = jobs.start(store, "import_embedding", {"path": str(big_file(tmp_path / "big.txt")), "name": "x"})
     wait(store, job_id, lambda job: job.ended or job.done > 0)
-    assert sweep.sweep(store) == 0
+    assert jobs.sweep(store) == 0
     assert not jobs.read_job(store, job_id).ended
     jobs.cancel(store, job_id)
 
@@ -197,7 +197,7 @@ def test_a_job_without_a_sign_of_life_is_swept(store):
         row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": jobs.now()}
         long_ago = "2020-01-01T00:00:00.000000+00:00"
         conn.execute(sa.insert(t.job).values(**row, pid=os.getpid(), heartbeat_at=long_ago))
-    assert sweep.sweep(store) == 1
+    assert jobs.sweep(store) == 1
 
 
 def test_an_unknown_kind_of_job_is_refused(store):
@@ -222,14 +222,14 @@ def test_a_job_that_slept_with_its_machine_is_not_given_up(store):
         row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": jobs.now()}
         hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="microseconds")
         conn.execute(sa.insert(t.job).values(**row, pid=os.getpid(), heartbeat_at=hour_ago))
-    assert sweep.sweep(store) == 0
+    assert jobs.sweep(store) == 0
 
 
 def test_folders_that_no_row_knows_are_removed_at_start(store):
     orphan = store.embeddings / "0123456789abcdef"
     orphan.mkdir()
-    assert sweep.sweep(store) == 0
+    assert jobs.sweep(store) == 0
     assert orphan.exists()  # its process may just be about to write the row
     os.utime(orphan, (time.time() - 3600,) * 2)
-    sweep.sweep(store)
+    jobs.sweep(store)
     assert not orphan.exists()

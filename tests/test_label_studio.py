@@ -17,7 +17,7 @@ from filelock import FileLock
 from core.errors import InputError
 from core.platforms import read_results
 from core.platforms.label_studio import LABEL_STUDIO, write_config, write_tasks
-from core.questions.examples import Example
+from core.questions.template import Example
 from core.store.ballots.ballots import read_ballots, read_comparisons
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.scores.scores import read_ballot_scores

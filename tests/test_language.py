@@ -16,16 +16,14 @@ from campaigns import PLAN, make_project
 from core.errors import InputError, PlanError
 from core.i18n import LANGUAGES, STANDARD, language, preferred
 from core.platforms.label_studio import write_config
-from core.platforms.offline import write_offline
-from core.platforms.text_batches import write_writing
+from core.platforms.plain import write_offline
+from core.platforms.questions import write_writing
 from core.questions import RoundSettings, check_round, default_settings
-from core.questions.batch import FIELDS
-from core.questions.examples import check_examples, standard_examples
-from core.questions.pages import task_page as page_of_scheme
 from core.questions.rating.scales import CLSS
-from core.questions.template import asset, render_preview, template
+from core.questions.template import FIELDS, asset, check_examples, render_preview, standard_examples, template
 from core.questions.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
 from core.questions.writing import Text, WritingTask
+from core.questions.writing import task_page as page_of_scheme
 from core.store.projects.plans import Wording, check_settings, read_plan, save_plan
 from core.votes.platform import Outgoing
 from core.voting.api import Place, View

@@ -17,7 +17,7 @@ from core.commands.ballots import CloseBallot, DiscardBallot, OpenVoting, Reopen
 from core.commands.executor import params_of
 from core.commands.votes import TakeUploads, bring_file
 from core.errors import StaleError
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.ballots.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons, read_rounds
@@ -27,7 +27,7 @@ from core.store.ballots.pilots import draw_pilot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.plans import save_plan
 from core.store.projects.projects import change_project, get_project
-from core.store.votes.gold import add_gold, gold_of, remove_gold
+from core.store.votes.checks import add_gold, gold_of, remove_gold
 from core.store.votes.publications import publish_on_turkle
 from core.store.votes.votes import accept_upload, preview_upload
 from core.store.voting import tending

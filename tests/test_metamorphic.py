@@ -26,7 +26,7 @@ from embedding_files import numbers, text
 
 from core.dataset.files import to_csv
 from core.embeddings import import_embedding
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.store import Store
 from core.store.ballots.ballots import read_comparisons
 from core.store.ballots.closing import close_ballot

@@ -52,8 +52,7 @@ from core.__main__ import cli
 from core.commands.recompute import LAST_BITS, replay_record
 from core.errors import InputError, StoreError
 from core.jobs.invariants import check_store
-from core.jobs.jobs import STOPPED
-from core.jobs.sweep import sweep
+from core.jobs.jobs import STOPPED, sweep
 from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.answers import answers_of
@@ -62,11 +61,10 @@ from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import HEAD, Store, _open
 from core.store.projects.archive import export_project, import_project, list_archived, restore_project
+from core.store.projects.plans import read_rankings, read_registration
 from core.store.projects.project_zip import SCHEMAS, read_zip
 from core.store.projects.projects import get_project, list_projects
-from core.store.projects.rankings import read_rankings
 from core.store.projects.records import record_of, voter_secret
-from core.store.projects.registrations import read_registration
 from core.store.projects.releases import read_releases, release_bytes
 from core.store.scores.scores import read_dataset, round_dataset
 from core.store.scores.scoring import score_round

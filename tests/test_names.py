@@ -29,13 +29,13 @@ from core.store.projects.archive import (
 from core.store.projects.projects import (
     MAX_NAME,
     change_project,
+    create_from_template,
     create_project,
     free_name,
     get_project,
     list_projects,
     read_log,
 )
-from core.store.projects.templates import create_from_template
 from core.views.log import log_table
 
 OWNER = """

@@ -14,18 +14,15 @@ from old_workspaces import GONE_ON, MAIN, TRIAL, unpack_kept_workspace
 from test_migrations import assert_datasets, expected_of, kept
 
 from core.jobs.invariants import check_store
-from core.jobs.jobs import STOPPED
-from core.jobs.sweep import sweep
+from core.jobs.jobs import STOPPED, sweep
 from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots
 from core.store.engine import HEAD, _open
 from core.store.projects.archive import import_project
+from core.store.projects.plans import read_rankings, read_registration
 from core.store.projects.project_zip import read_zip
-from core.store.projects.rankings import read_rankings
-from core.store.projects.registrations import read_registration
-from core.store.voting.cookies import cookie_of
-from core.store.voting.visits import link_at
+from core.store.voting.visits import cookie_of, link_at
 from core.store.voting.voting import read_link
 from core.voting import api
 

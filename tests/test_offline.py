@@ -14,9 +14,8 @@ from campaigns import AREAS, PLAN
 from playwright.sync_api import expect
 
 from core.errors import InputError
-from core.platforms.offline import write_offline
-from core.platforms.plain import comparison_ids
-from core.questions.examples import Example
+from core.platforms.plain import comparison_ids, write_offline
+from core.questions.template import Example
 from core.store.ballots.ballots import read_comparisons
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.plans import save_plan

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from core.base.one_thread import one_thread
+from core.base.parallel import one_thread
 from core.scores.pair_graph import PairGraph
 
 ROOT = Path(__file__).resolve().parents[1]

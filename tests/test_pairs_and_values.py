@@ -18,17 +18,17 @@ from property_runs import examples
 
 from core.__main__ import main
 from core.dataset.files import read_dataset
-from core.dataset.scored_files import read_scored
+from core.dataset.side_by_side import read_scored
 from core.embeddings import load
+from core.embeddings.readers.similarity_files import open_long
 from core.errors import InputError, Issue
 from core.questions.best_worst.files import NamedError, read_best_worst, read_items
 from core.questions.order.files import read_groups
 from core.questions.order.orders import read_orders
 from core.questions.rating.files import read_ratings
-from core.questions.writing_files import read_form, read_texts
+from core.questions.writing import read_form, read_texts
 from core.simulation.similarities import read_similarities
 from core.tabular import open_csv
-from core.tabular.long import open_long
 
 SECOND = Path(__file__).parent / "cases" / "second"
 

@@ -12,11 +12,10 @@ from core.base.estimates import share, widened_tails
 from core.errors import InputError
 from core.plan import Plan
 from core.simulation import simulate_campaign
-from core.voters.assumed_similarity import similarity_from_ranks
+from core.voters.likelihood import Ranges, likeliest_ranges, log_marginal
 from core.voters.model import answer, exponential, power_law
 from core.voters.panel import Panel, Voters, draw_panel
-from core.voters.panel_fit import fit_panel
-from core.voters.panel_search import Ranges, likeliest_ranges, log_marginal
+from core.voters.panel_fit import fit_panel, similarity_from_ranks
 
 
 def votes_of(panel, *, n_items=120, n_votes=3000, seed=1, notion="relatedness", z=None):

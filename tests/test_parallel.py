@@ -17,9 +17,9 @@ import pytest
 
 from core.base import parallel
 from core.errors import InputError, UndefinedMetricError
-from core.scores import BallotVotes, bootstrap_intervals, fit_bradley_terry, uncertainty, voter_bootstrap
+from core.scores import BallotVotes, bootstrap_intervals, fit_bradley_terry, uncertainty
 from core.scores.fit import fit_votes
-from core.scores.voter_bootstrap import resample_voters
+from core.scores.uncertainty import resample_voters
 from core.trust import reliability
 
 N_ITEMS, N_VOTERS = 24, 9
@@ -28,7 +28,7 @@ N_ITEMS, N_VOTERS = 24, 9
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """So that even small bootstraps are split."""
-    monkeypatch.setattr(voter_bootstrap, "BATCH_VOTES", 1)
+    monkeypatch.setattr(uncertainty, "BATCH_VOTES", 1)
     monkeypatch.setattr(uncertainty, "CELLS", 60)
 
 
@@ -99,11 +99,11 @@ def test_long_ones_take_more_processes_by_themselves(bootstrap, monkeypatch):
         return map(job, pieces)
 
     monkeypatch.setattr(parallel, "cores", lambda: 5)
-    for module in (uncertainty, voter_bootstrap):
+    for module in (uncertainty, uncertainty):
         monkeypatch.setattr(module, "spread", noted)
     alone = bootstrap(workers=None)
     assert set(asked) == {1}
-    for module in (uncertainty, voter_bootstrap):
+    for module in (uncertainty, uncertainty):
         monkeypatch.setattr(module, "WORTH_VOTES", 100)
     assert bootstrap(workers=None) == alone
     assert asked[-1] == 5
@@ -127,7 +127,7 @@ def test_a_worker_killed_in_mid_run_changes_nothing(bootstrap, monkeypatch):
 
     alone = bootstrap()
     monkeypatch.setattr(uncertainty, "spread", killing)
-    monkeypatch.setattr(voter_bootstrap, "spread", killing)
+    monkeypatch.setattr(uncertainty, "spread", killing)
     with distributed.Client(n_workers=3, threads_per_worker=1, dashboard_address=None) as client:
         pids = client.run(os.getpid)
         assert len(set(pids.values())) == 3

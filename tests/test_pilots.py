@@ -15,8 +15,8 @@ from campaigns import AREAS, BOTH_PROTOCOLS, PLAN, answer_batch, draw_batch, mak
 from test_archive import members_of, refused, signed, without_ids
 
 from core.errors import InputError, StoreError
-from core.platforms.colleagues import write_comparisons
-from core.questions.batch import write_batch
+from core.platforms.plain import write_comparisons
+from core.questions.template import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.ballots.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons, unanswered
@@ -25,11 +25,9 @@ from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_wa
 from core.store.ballots.pilots import draw_pilot, pilot_answers
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import copy_without_ballots, export_project, import_project
-from core.store.projects.plans import read_plan, save_plan
+from core.store.projects.plans import read_plan, read_rankings, register_plan, save_plan, set_ranking
 from core.store.projects.projects import change_project, read_log
-from core.store.projects.rankings import read_rankings, set_ranking
-from core.store.projects.registrations import register_plan
-from core.store.scores.panel_fits import fit_stored, votes_to_fit
+from core.store.scores.forecasts import fit_stored, votes_to_fit
 from core.store.scores.scores import read_ballot_scores, read_dataset
 from core.store.tokens.areas import change_area, read_items
 from core.store.votes.tallies import ballot_votes, progress_of
@@ -37,11 +35,10 @@ from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.votes.votes import accept_upload, preview_upload
 from core.store.voting.tending import tend
 from core.store.voting.voting import open_voting
-from core.views import overview
+from core.views import overview, tokens
 from core.views.collect import collect, pilot
 from core.views.log import log_table
 from core.views.scores import checks, scores
-from core.views.tokens import tokens
 from core.voters.panel_fit import fit_panel
 
 
@@ -489,7 +486,7 @@ def test_a_pilot_is_fitted_by_ranks_once_there_are_scores(store, many_items):
 
 def test_a_fit_by_cosines_is_fit_panel_on_the_same_votes(store, many_items, monkeypatch):
     cosines = np.linspace(0.05, 0.95, len(read_items(store, many_items)))
-    monkeypatch.setattr("core.store.scores.panel_fits.cosines_of", lambda *args: cosines)
+    monkeypatch.setattr("core.store.scores.forecasts.cosines_of", lambda *args: cosines)
     stored = fit_stored(store, many_items, None, "some embedding", "pilot")
     with store.read() as conn:
         votes = ballot_votes(conn, found(store, many_items).id)

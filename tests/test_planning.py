@@ -15,11 +15,19 @@ from core import metrics
 from core.errors import InputError, PlanError
 from core.plan import Plan
 from core.simulation import search, simulate_campaigns
-from core.simulation.ceiling import panel_ceiling
-from core.simulation.forecast import MODEL_PAIRS, MOST_ITEMS, Guess, band, forecast, made_up_models, number_of_campaigns
+from core.simulation.forecast import (
+    MODEL_PAIRS,
+    MOST_ITEMS,
+    Guess,
+    band,
+    forecast,
+    made_up_models,
+    number_of_campaigns,
+    panel_ceiling,
+)
 from core.simulation.forecast import separable_difference as separable
 from core.simulation.search import plans_within, recommend
-from core.simulation.shapes import SHAPES, plan_within
+from core.simulation.similarities import SHAPES, plan_within
 from core.voters.model import exponential, power_law
 from core.voters.panel import Panel
 

@@ -15,8 +15,8 @@ from openpyxl import load_workbook
 
 from core.errors import InputError
 from core.platforms import PLATFORMS, write_batch, write_comparisons
-from core.platforms.colleagues import deal_out, write_tables
-from core.platforms.task_files import page_of
+from core.platforms.mturk import page_of
+from core.platforms.plain import deal_out, write_tables
 from core.store import Store
 from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
 from core.store.scores.scores import read_ballot_scores

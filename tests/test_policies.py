@@ -19,11 +19,11 @@ from core.store.command import fetch_rows
 from core.store.projects.mappings import forget_mapping, read_mapping, remember_mapping
 from core.store.projects.projects import read_log
 from core.store.scores.scores import read_ballot_scores
-from core.store.votes.policies import read_policy, recount, set_policy
+from core.store.votes.judgements import read_policy, recount, set_policy
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.votes.votes import accept_upload, preview_upload
 from core.votes.classify import classify
-from core.votes.policy import Policy
+from core.votes.verdicts import Policy
 
 POLICIES = [
     Policy(rejected, repeats) for rejected in ("leave out", "count") for repeats in ("earliest", "latest", "none")
@@ -206,7 +206,7 @@ class TestColumns:
 
     @staticmethod
     def batch(store: Store, project_id: str) -> bytes:
-        from core.questions.batch import write_batch
+        from core.questions.template import write_batch
         from core.store.ballots.ballots import read_comparisons
 
         return write_batch(read_comparisons(store, project_id, 1))

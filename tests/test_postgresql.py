@@ -20,7 +20,7 @@ from test_migrations import MIDST, assert_brought_up, assert_datasets, expected_
 from core.__main__ import cli
 from core.errors import InputError, StoreError
 from core.jobs.invariants import check_store
-from core.jobs.sweep import sweep
+from core.jobs.jobs import sweep
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, backups, dialects, engine, postgresql, voters_role
 from core.store import schema as t
@@ -30,7 +30,7 @@ from core.store.engine import _open
 from core.store.projects.projects import create_project, list_projects, read_log
 from core.store.scores.scores import read_dataset
 from core.store.tokens.areas import add_areas
-from core.store.votes.gold import add_gold
+from core.store.votes.checks import add_gold
 from core.store.votes.votes import accept_upload
 from core.store.voting.tending import tend
 from core.store.voting.voting import invite, open_voting, read_invitations, set_voting_state

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import StoreError
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots, read_comparisons

@@ -15,7 +15,7 @@ from core.dataset.files import to_csv, to_json
 from core.embeddings import LookUp, import_embedding, load
 from core.errors import InputError, StaleError, StoreError
 from core.evaluation import compare, evaluate
-from core.evaluation.proposals import KEY, proposed_by
+from core.evaluation.compare import KEY, proposed_by
 from core.store.projects.archive import copy_without_ballots, export_project, import_project
 from core.store.projects.library import (
     add_embedding,
@@ -28,16 +28,21 @@ from core.store.projects.library import (
 from core.store.projects.plans import PlanSettings, save_plan
 from core.store.projects.projects import create_project, read_log
 from core.store.scores.scores import read_dataset
-from core.store.tokens.areas import add_areas, add_tokens, change_area, change_areas, read_areas
-from core.store.tokens.corrections import correct_spelling
-from core.store.tokens.origins import origins_of
+from core.store.tokens.areas import (
+    add_areas,
+    add_tokens,
+    change_area,
+    change_areas,
+    correct_spelling,
+    origins_of,
+    read_areas,
+)
 from core.store.votes.votes import accept_upload
 from core.tokens.files import AreaTokens
-from core.tokens.near_tokens import near_tokens
+from core.tokens.spellings import near_tokens
+from core.views import tokens as tokens_view
 from core.views.evaluate import embedding as embedding_view
 from core.views.evaluate import evaluate as evaluate_view
-from core.views.tokens import near_tokens as near_view
-from core.views.tokens import tokens as tokens_view
 
 # Cosines with the middle of ship and boat, which lies at 45 degrees, can be read off.
 WORDS = {
@@ -176,12 +181,12 @@ def test_tokens_that_are_there_or_of_an_area_that_changed_are_not_added(store, p
 
 def test_the_page_gets_proposals_or_the_reason_why_there_are_none(store, project):
     project_id, embedding_id = project
-    found = near_view.load_proposed(store, project_id, embedding_id, "Sea")
+    found = tokens_view.load_proposed(store, project_id, embedding_id, "Sea")
     assert (found.area, found.problem, found.proposed["token"].iat[0]) == (SEA, "", "deep sea")
     change_area(store, project_id, SEA, ("kraken", "squid"))
-    assert "none of the tokens" in near_view.load_proposed(store, project_id, embedding_id, "Sea").problem
+    assert "none of the tokens" in tokens_view.load_proposed(store, project_id, embedding_id, "Sea").problem
     with pytest.raises(InputError, match="no area Moon"):
-        near_view.load_proposed(store, project_id, embedding_id, "Moon")
+        tokens_view.load_proposed(store, project_id, embedding_id, "Moon")
 
 
 # What follows
@@ -367,15 +372,15 @@ def test_near_spellings_of_a_large_vocabulary_wait_until_they_are_asked_for(stor
 
 def test_hubness_of_the_projects_tokens_is_seeded_and_sorted(store, project):
     project_id, embedding_id = project
-    found = near_view.load_hubness(store, project_id, embedding_id, 2)
+    found = tokens_view.load_hubness(store, project_id, embedding_id, 2)
     # ship and boat; of the other ten words “</s>” isn't drawn, “void” has no vector.
     assert (found.n_tokens, found.n_sampled, found.problem) == (2, 8, "")
     assert found.found.n_queries == 10
     assert found.by_tokens["n_k"].is_monotonic_decreasing
     assert set(found.by_tokens["token"]) == {"ship", "boat"}
-    again = near_view.load_hubness(store, project_id, embedding_id, 2)
+    again = tokens_view.load_hubness(store, project_id, embedding_id, 2)
     assert again.by_tokens.equals(found.by_tokens)
     assert again.found.skewness == found.found.skewness
-    too_many = near_view.load_hubness(store, project_id, embedding_id, 50)
+    too_many = tokens_view.load_hubness(store, project_id, embedding_id, 50)
     assert "smaller k" in too_many.problem
     assert too_many.found is None

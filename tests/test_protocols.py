@@ -24,18 +24,17 @@ from core.scores import BallotVotes, final_scores, score_campaign
 from core.scores.fit import fit_votes
 from core.simulation import simulate_campaign
 from core.simulation.forecast import Guess, number_of_campaigns
-from core.simulation.shapes import at_other_budgets
+from core.simulation.similarities import at_other_budgets
 from core.store.ballots.ballots import read_ballots
 from core.store.ballots.closing import close_ballot
 from core.store.projects.archive import export_project
 from core.store.projects.records import record_of
 from core.store.scores.forecasts import known_search, make_forecast, make_search
-from core.store.scores.scores import read_ballot_scores, read_dataset
-from core.store.scores.without_voters import chosen_otherwise
+from core.store.scores.scores import chosen_otherwise, read_ballot_scores, read_dataset
 from core.store.votes.votes import accept_upload
 from core.trust.foresight import foresee
 from core.trust.reliability import ceiling, halves
-from core.views.plan import planner
+from core.views import plan as planner
 from core.voters.model import exponential
 from core.voters.panel import Panel
 from tests.architecture import ROOT

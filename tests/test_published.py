@@ -21,7 +21,7 @@ from test_voting import Voter, start
 from core.commands import publishing
 from core.commands.archived import import_archived
 from core.commands.publishing import WHAT, publish, release
-from core.dataset.datasheet.fields import SheetFields
+from core.dataset.datasheet.facts import SheetFields
 from core.dataset.files import read_dataset, to_csv
 from core.dataset.published import MANIFEST, is_published, read_published, write_published
 from core.errors import InputError, StaleError, StoreError
@@ -29,8 +29,7 @@ from core.store.command import command
 from core.store.engine import open_apart
 from core.store.projects.plans import save_plan
 from core.store.projects.projects import create_project
-from core.store.projects.releases import read_releases, release_bytes
-from core.store.projects.sheets import save_fields
+from core.store.projects.releases import read_releases, release_bytes, save_fields
 from core.store.scores.scores import read_dataset as read_stored
 from core.store.tokens.areas import add_areas
 from core.tabular.zips import checksum, pack

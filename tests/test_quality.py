@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.platforms import read_results
-from core.trust.quality import side_bias
+from core.trust.voter_quality import side_bias
 
 
 def two_sided(n_left: int, n: int) -> float:

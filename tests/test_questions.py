@@ -20,8 +20,8 @@ from core.i18n import language
 from core.jobs.invariants import check_store
 from core.platforms.questions import round_files
 from core.questions import KINDS, check_round, default_settings, kind_of
-from core.questions.pages import task_page
 from core.questions.voting_settings import VotingSettings
+from core.questions.writing import task_page
 from core.store import schema as t
 from core.store.ballots.answers import answers_of
 from core.store.ballots.ballots import read_rounds

@@ -13,15 +13,14 @@ from campaigns import AREAS, PLAN, answer_batch, make_project
 from core.errors import PlanError, StoreError
 from core.evaluation import compare, evaluate
 from core.metrics import weighted_kendall, weighted_spearman
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.store.ballots.ballots import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import duplicate_project, export_project, import_project
-from core.store.projects.plans import read_plan, save_plan
+from core.store.projects.plans import read_plan, read_rankings, save_plan, set_ranking
 from core.store.projects.projects import get_project, read_log
-from core.store.projects.rankings import read_rankings, set_ranking
 from core.store.scores.scores import read_ballot_scores, read_dataset
 from core.store.tokens.areas import change_area, read_areas
 from core.store.votes.uploads import read_uploads, withdraw_upload

@@ -16,8 +16,7 @@ from scipy import stats
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation.ratings.conditions import blocked_anova, compare_conditions, pair_order
 from core.questions.rating.files import read_ratings
-from core.questions.rating.gold_pairs import qualify
-from core.questions.rating.scales import CLSS, STSS, Anchor, RatingScale
+from core.questions.rating.scales import CLSS, STSS, Anchor, RatingScale, qualify
 from core.questions.rating.statistics import (
     adjudicate,
     alpha,

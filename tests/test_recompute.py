@@ -32,10 +32,8 @@ from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.pilots import draw_pilot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import export_project, import_project
-from core.store.projects.plans import save_plan
-from core.store.projects.rankings import read_rankings, set_ranking
-from core.store.projects.record_files import record_files, record_from
-from core.store.projects.records import pseudonym, record_of, voter_secret
+from core.store.projects.plans import read_rankings, save_plan, set_ranking
+from core.store.projects.records import pseudonym, record_files, record_from, record_of, voter_secret
 from core.store.scores import scores
 from core.store.scores.scores import read_dataset
 from core.store.votes.exclusions import exclude_voters

@@ -12,10 +12,8 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from core.errors import InputError, StoreError
 from core.plan.registration import PARTS, content_of, kept_of
 from core.store.projects.archive import duplicate_project
-from core.store.projects.plans import save_plan
+from core.store.projects.plans import read_rankings, read_registration, register_plan, save_plan, set_ranking
 from core.store.projects.projects import read_log
-from core.store.projects.rankings import read_rankings, set_ranking
-from core.store.projects.registrations import read_registration, register_plan
 from core.store.scores.scores import read_dataset
 from core.store.tokens.areas import change_area, read_areas
 from core.store.votes.votes import accept_upload

@@ -15,7 +15,7 @@ from core.errors import PlanError
 from core.evaluation.models import given
 from core.platforms.questions import round_files
 from core.questions import RoundSettings, check_round
-from core.questions.rating.gold_pairs import GoldPair, read_rated_pairs
+from core.questions.rating.scales import GoldPair, read_rated_pairs
 from core.store.ballots.ballots import read_rounds
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round

@@ -33,17 +33,16 @@ from core.errors import InputError, PlanError, StoreError
 from core.jobs.invariants import check_store
 from core.platforms.questions import write_round
 from core.questions import default_settings, round_kind
-from core.questions.batch import write_batch
 from core.questions.order.groups import TargetGroup
 from core.questions.order.kind import given_orders
+from core.questions.template import write_batch
 from core.store.ballots.answers import answers_of, preferences
 from core.store.ballots.ballots import read_ballots, read_comparisons, read_rounds
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_next_ballot, draw_round, next_settings
 from core.store.projects.archive import export_project, import_project
-from core.store.projects.plans import read_plan, save_plan
-from core.store.projects.rankings import read_rankings, set_ranking
+from core.store.projects.plans import read_plan, read_rankings, save_plan, set_ranking
 from core.store.projects.records import record_of
 from core.store.scores.scores import read_dataset, round_dataset
 from core.store.tokens.areas import add_areas

@@ -23,7 +23,7 @@ from core.store.ballots.ballots import read_ballots
 from core.store.ballots.comparisons import comparisons_of
 from core.tables import KNOWN
 from core.votes.classify import classify
-from core.votes.row_classes import CLASSES, class_file, class_table, count_answers, count_rows
+from core.votes.verdicts import CLASSES, class_file, class_table, count_answers, count_rows
 
 # What the samples compare: q1 apple against pear, q2 fig against apple; each item's number stands in for a second word.
 SAMPLES = {

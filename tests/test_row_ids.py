@@ -14,7 +14,7 @@ from rounds_of_people import SMALL
 from test_voting import Voter
 
 from bench.voters import hidden
-from core.questions.examples import Example
+from core.questions.template import Example
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.ballots.drawing import draw_next_ballot, draw_round

@@ -11,11 +11,11 @@ import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 
-from core.ballots.selection import select_leading
+from core.ballots.pairing import select_leading
 from core.errors import DisconnectedError, PlanError, StoreError
 from core.metrics import average_ranks
 from core.protocols.runoff import spread_appearances
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.scores.fit import fit_with_voters
 from core.store import schema as t
 from core.store.ballots.ballots import ballots_of, read_ballots, read_comparisons

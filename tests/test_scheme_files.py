@@ -12,14 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.__main__ import cli
-from core.dataset.scored_files import read_scored, side_by_side
+from core.dataset.side_by_side import read_scored, side_by_side
 from core.errors import InputError
 from core.questions.best_worst.files import read_items
-from core.questions.order.agreement import group_agreement
 from core.questions.order.files import groups_of, read_groups
-from core.questions.order.orders import comparisons_of, read_orders, without
-from core.questions.rating.expert_files import crowd_minus_experts, qualify_people
-from core.questions.rating.files import read_ratings
+from core.questions.order.orders import comparisons_of, group_agreement, read_orders, without
+from core.questions.rating.files import crowd_minus_experts, qualify_people, read_ratings
 
 GROUP_FILE = (
     "singer\nmusician,0.50,person,0.50\nartist,0.50,person,0.50\nartist,0.50,musician,0.50\ndistractors\n"

@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 from campaigns import make_project
 
-from core.commands.codec import from_json, to_json
+from core.commands.base import from_json, to_json
 from core.commands.figures.base import figure_of, params_of
 from core.commands.figures.simulations import SchemesAtEqualCost
 from core.errors import InputError
 from core.jobs.jobs import Job
-from core.simulation.scheme_table import compare_schemes
-from core.simulation.schemes import Question, Times, groups_of_tokens
+from core.simulation.schemes import Question, Times, compare_schemes, groups_of_tokens
 from core.store import open_store
 from core.store.projects.projects import create_project
-from core.store.scores.forecasts import DISTRIBUTIONS, GuessSource
-from core.store.scores.scheme_runs import SEED, SchemeQuestion, run_schemes, share_simulated
+from core.store.scores.forecasts import DISTRIBUTIONS, SEED, GuessSource, SchemeQuestion, run_schemes, share_simulated
 from core.views.schemes import schemes as view
 from core.voters.panel import Panel
 

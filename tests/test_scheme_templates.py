@@ -8,10 +8,10 @@ import pytest
 
 from core.errors import InputError
 from core.platforms.answer_files import read_gold
-from core.questions.pages import page_settings, task_page
-from core.questions.rating.page import read_qualification
+from core.questions.rating.kind import read_qualification
 from core.questions.rating.scales import STSS
 from core.questions.task_page import columns_of, scale_of
+from core.questions.writing import page_settings, task_page
 from tests.rounds_of_people import PAGES
 from tests.test_template import Tags
 

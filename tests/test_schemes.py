@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from core.cli.schemes import schemes_command
+from core.cli.simulate import schemes_command
 from core.errors import InputError
 from core.metrics import spearman, weighted_spearman
 from core.plan import Plan
 from core.protocols import PROTOCOLS
-from core.simulation.scheme_table import compare_schemes
 from core.simulation.schemes import (
     GROUPS,
     OTHERS,
@@ -23,8 +22,9 @@ from core.simulation.schemes import (
     Times,
     _sizes,
     affordable_plan,
+    all_schemes,
+    compare_schemes,
     groups_of_tokens,
-    schemes,
     simulate_scheme,
 )
 from core.voters.model import exponential
@@ -55,7 +55,7 @@ def test_groups_are_items_of_one_token():
     assert groups_of_tokens(["a"], ["b"], rng=np.random.default_rng(1)) == ()
 
 
-@pytest.mark.parametrize("scheme", schemes())
+@pytest.mark.parametrize("scheme", all_schemes())
 def test_nobody_overspends_and_all_use_the_time(scheme):
     found = simulate_scheme(ASKED, scheme, rng=np.random.default_rng(2))
     assert 0.85 * ASKED.seconds < found.seconds <= ASKED.seconds
@@ -78,7 +78,7 @@ def test_rounds_of_tuples_keep_halves_rounded_up():
     assert _sizes(45, 3, 0.5) == list(Plan(45, 3, 0.5, 2).sizes) == [45, 23, 12]
 
 
-@pytest.mark.parametrize("scheme", schemes())
+@pytest.mark.parametrize("scheme", all_schemes())
 def test_voters_of_one_mind_who_never_slip_are_ranked_right(scheme):
     """With σ* = 0 and ε = 0 every scheme's ranking is the true one, but for ties of the rating scale."""
     panel = Panel(40, (0.0, 0.0), (0.0, 0.0))
@@ -92,7 +92,7 @@ def test_plans_take_fewer_ballots_where_the_time_is_short():
     assert affordable_plan(replace(ASKED, ballots=7), "paper").n_ballots <= 7
     short = replace(ASKED, seconds=9 * len(Z) * 1.2, ballots=5)
     assert affordable_plan(short, "paper").n_ballots < 5
-    for scheme in schemes():
+    for scheme in all_schemes():
         with pytest.raises(InputError, match="pays for"):
             simulate_scheme(replace(ASKED, seconds=30), scheme, rng=np.random.default_rng(1))
 
@@ -127,7 +127,7 @@ def test_figures_are_against_the_true_ranking():
     """A run's accuracy, taken again from a campaign of the same seed."""
     from core.simulation.campaign import simulate_campaign
 
-    assert set(PROTOCOLS) < set(schemes())
+    assert set(PROTOCOLS) < set(all_schemes())
     found = simulate_scheme(ASKED, "runoff", rng=np.random.default_rng(9))
     campaign = simulate_campaign(Z, affordable_plan(ASKED, "runoff"), protocol="runoff", rng=np.random.default_rng(9))
     assert found.accuracy.rho_w == pytest.approx(weighted_spearman(campaign.scores, np.abs(Z)))

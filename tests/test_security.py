@@ -20,16 +20,15 @@ from openpyxl import Workbook
 
 from core.errors import InputError, StoreError
 from core.jobs import jobs
-from core.platforms.result_tables import open_results
+from core.platforms.presets import open_results
 from core.questions.best_worst import kind as best_worst
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.backups import back_up, before_migration, restore
 from core.store.blobs import put_blob
-from core.store.engine import open_apart
+from core.store.engine import PARTS, open_apart
 from core.store.projects import demo
 from core.store.spool import put_made, put_upload
-from core.store.workspace import PARTS
 from core.tabular import workbook
 from core.tabular.csv_writing import table_for_spreadsheets
 from core.voting import process

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.ballots.selection import select_leading
+from core.ballots.pairing import select_leading
 from core.errors import InputError
 from core.scores import fit_bradley_terry
 from core.scores.posterior import item_posteriors

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError, StoreError
 from core.jobs.invariants import check_store
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
 from core.store.ballots.closing import close_ballot, reopen_ballot

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.ballots.graphs import regular_pairs
-from core.simulation import drawing
-from core.simulation.drawing import quick_comparisons, quick_graph
+from core.simulation import campaign
+from core.simulation.campaign import quick_comparisons, quick_graph
 from core.simulation.released import deal, greedy_comparisons
 
 
@@ -52,12 +52,12 @@ def test_larger_and_dense_ballots(n, n_comparisons):
 
 
 def test_a_graph_too_large_for_the_table_is_drawn_all_the_same(monkeypatch):
-    monkeypatch.setattr(drawing, "TABLE", 100)
+    monkeypatch.setattr(campaign, "TABLE", 100)
     check(quick_comparisons(np.arange(62), 620, rng(1)), range(62), 620)
 
 
 def test_a_draw_that_gets_stuck_starts_anew(monkeypatch):
-    monkeypatch.setattr(drawing, "PATIENCE", 2)
+    monkeypatch.setattr(campaign, "PATIENCE", 2)
     for seed in range(5):
         check(quick_comparisons(np.arange(12), 30, rng(seed)), range(12), 30)
 

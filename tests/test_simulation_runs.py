@@ -12,7 +12,8 @@ import pytest
 
 from core.errors import InputError
 from core.plan import Plan
-from core.simulation import runs, simulate_campaign, simulate_campaigns
+from core.simulation import campaign as runs
+from core.simulation import simulate_campaign, simulate_campaigns
 from core.simulation.campaign import Campaign
 from core.voters.model import Panel, Voters, exponential
 

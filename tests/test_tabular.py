@@ -17,20 +17,20 @@ from hypothesis import strategies as st
 from property_runs import examples
 from workbooks import workbook
 
-from core.commands.archived_results import rebuild
+from core.commands.archived import rebuild
 from core.dataset.files import read_dataset
 from core.embeddings import EncodingError, load
 from core.errors import InputError
 from core.platforms import Mapping, open_results, read_results
 from core.platforms.answer_files import read_round_results
 from core.platforms.prolific import read_submissions
-from core.platforms.text_batches import read_writing
+from core.platforms.questions import read_writing
 from core.questions import round_kind
 from core.questions.best_worst.files import read_best_worst
 from core.questions.order.orders import read_orders
 from core.questions.rating.columns import open_ratings, read_cells
 from core.questions.rating.files import read_ratings
-from core.questions.writing_files import read_form, read_texts
+from core.questions.writing import read_form, read_texts
 from core.tabular import (
     column_numbers,
     decode_bytes,

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from core.errors import InputError, UndefinedMetricError
-from core.questions.order.agreement import agree, group_agreement
 from core.questions.order.files import groups_of, read_groups, write_groups
 from core.questions.order.groups import (
     GroupComparison,
@@ -22,6 +21,7 @@ from core.questions.order.groups import (
     from_orders,
     score_groups,
 )
+from core.questions.order.orders import agree, group_agreement
 
 SINGER = TargetGroup("singer", ("musician", "performer", "artist", "person"), ("dancer", "song"), ("laptop",))
 AG = Path(__file__).parents[2] / "shared" / "data" / "ag"  # the authors' files, which may not be copied

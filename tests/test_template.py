@@ -11,8 +11,7 @@ import pytest
 
 from core.errors import InputError
 from core.platforms import render_preview, template
-from core.questions.batch import FIELDS, suffixes
-from core.questions.examples import Example, standard_examples
+from core.questions.template import FIELDS, Example, standard_examples, suffixes
 
 TOKENS = [
     "ship",

@@ -30,7 +30,7 @@ from core.store.tokens.areas import add_areas, read_areas
 from core.store.votes.votes import accept_upload, preview_upload
 from core.tables import COMPARISONS, KNOWN
 from core.tokens.files import AreaTokens, clean_token, invisible_characters, read_areas_file
-from core.views.tokens import tokens as tokens_view
+from core.views import tokens as tokens_view
 from core.votes.classify import classify
 from core.votes.text import needs_references
 

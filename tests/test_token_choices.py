@@ -7,11 +7,10 @@ from campaigns import AREAS, draw_batch, make_project
 
 from core.errors import InputError, StaleError, StoreError
 from core.store.projects.projects import get_project
-from core.store.tokens.areas import add_areas, read_items, set_item_rules
+from core.store.tokens.areas import ItemRules, add_areas, make_items, read_items, set_item_rules
 from core.store.tokens.frequencies import source_of, use_list, use_ranks, use_wordfreq
-from core.store.tokens.item_rules import ItemRules, make_items
 from core.tokens.files import AreaTokens
-from core.views.tokens import tokens
+from core.views import tokens
 
 LIST = b"word,count\ncat,500\ndog,400\nhorse,30\nmouse,1\nhammer,200\nsaw,9\n"  # mean 190, rare below 19
 

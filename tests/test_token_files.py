@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from workbooks import with_cells, workbook
 
 from core.errors import InputError
-from core.tokens.columns import Guess
 from core.tokens.files import AreaTokens, clean_token, guess_columns, open_list, read_areas_file, renamed
+from core.tokens.lists import Guess
 
 HEADER = ("area", "token")
 

@@ -14,9 +14,8 @@ from core.plan import Plan
 from core.protocols import Held, protocol_of
 from core.scores import BallotVotes
 from core.scores.fit import fit_votes, fit_with_voters, joined
-from core.scores.posterior import item_posteriors
+from core.scores.posterior import item_posteriors, likely_scores, simulated_outcomes
 from core.scores.reliability import Agreement
-from core.scores.simulated_votes import likely_scores, simulated_outcomes
 from core.simulation import simulate_campaign
 from core.trust import reliability, report
 from core.trust.foresight import Foresight, circles_of, expected_lost, foresee, is_level

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from campaigns import make_project
 
 from core.errors import InputError, PlatformError
-from core.platforms.turkle_api import TurkleSite, check_whole, clean_address
+from core.platforms.turkle import TurkleSite, check_whole, clean_address
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
 from core.store.ballots.drawing import draw_next_ballot

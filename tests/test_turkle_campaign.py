@@ -10,7 +10,7 @@ from campaigns import PLAN, longer_pair, make_project
 from turkle_server import Browser, Turkle, running, sign_in
 
 from core.errors import PlatformError
-from core.platforms.turkle_api import TurkleSite
+from core.platforms.turkle import TurkleSite
 from core.store import Store
 from core.store.ballots.ballots import read_ballots
 from core.store.ballots.drawing import draw_next_ballot

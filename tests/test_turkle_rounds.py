@@ -13,10 +13,10 @@ from rounds_of_people import SMALL, round_id
 from turkle_server import Turkle, running, sign_in
 
 from core.platforms.questions import write_round
-from core.platforms.turkle_api import TurkleSite
+from core.platforms.turkle import TurkleSite
 from core.questions import round_kind
-from core.questions.pages import task_page
 from core.questions.rating.scales import STSS
+from core.questions.writing import task_page
 from core.store import schema as t
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round

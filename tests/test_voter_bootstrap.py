@@ -9,7 +9,7 @@ from core.errors import InputError
 from core.metrics import spearman, weighted_spearman
 from core.scores import fit_bradley_terry
 from core.scores.reliability import noise_ceiling, split_half
-from core.scores.voter_bootstrap import resample_voters
+from core.scores.uncertainty import resample_voters
 
 
 def votes(n_items=30, n_votes=3000, n_voters=25, seed=2):

@@ -21,8 +21,7 @@ from core.scores.fit import fit_with_voters
 from core.scores.voter_effects import Data, Effects, Likelihood
 from core.simulation import simulate_campaign
 from core.trust.leave_one_out import predict
-from core.trust.pairwise_agreement import pairwise_agreement
-from core.trust.voter_quality import NO_GOLD, NO_OVERLAP, NO_REPEAT, NO_SIDES, NO_TIMES, measure
+from core.trust.voter_quality import NO_GOLD, NO_OVERLAP, NO_REPEAT, NO_SIDES, NO_TIMES, measure, pairwise_agreement
 from core.trust.voter_rules import RULES, propose
 from core.voters.model import exponential
 from core.voters.panel import Panel

@@ -12,19 +12,17 @@ from test_round_voting import Visit, any_answer, opened
 from test_voting import BASIC, VISIT, Voter, expire, longer_pair, rows, start
 
 from core.errors import InputError, StoreError
-from core.questions.examples import Example
+from core.questions.template import Example
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store import voters_role
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round
 from core.store.projects.archive import export_project, import_project
-from core.store.projects.plans import save_plan
-from core.store.projects.rankings import read_rankings, set_ranking
-from core.store.votes.voter_ids import seal
+from core.store.projects.plans import read_rankings, save_plan, set_ranking
 from core.store.voting import votes
 from core.store.voting.tending import tend
-from core.store.voting.voting import open_voting, renew_link
+from core.store.voting.voting import open_voting, renew_link, seal
 from core.voting import api
 from tests.rounds_of_people import RATING, SCHEMES, open_round_voting
 

@@ -16,7 +16,7 @@ from test_exclusions import TRIAL, held, ids_of
 from test_voting import BASIC, Voter, start
 
 from core.__main__ import main
-from core.commands.figures.voter_preview import WithoutVoters
+from core.commands.figures.votes import WithoutVoters
 from core.embeddings import import_embedding
 from core.evaluation import compare
 from core.store import schema as t
@@ -26,14 +26,12 @@ from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.command import command
 from core.store.projects.library import adopt_import, embeddings_of, link_embedding, open_library, record_import
-from core.store.projects.plans import save_plan
-from core.store.projects.rankings import read_rankings, set_ranking
-from core.store.scores.scores import read_dataset
-from core.store.scores.without_voters import chosen_otherwise, counted_without, dataset_without
+from core.store.projects.plans import read_rankings, save_plan, set_ranking
+from core.store.scores.scores import chosen_otherwise, counted_without, dataset_without, read_dataset
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.voter_answers import voter_answers
 from core.store.votes.votes import accept_upload
-from core.views.voters import voters
+from core.views import voters
 
 
 def preview(store, project_id, area_id, voter_ids):
@@ -60,7 +58,7 @@ def test_answers_are_those_of_the_file(store):
 
 
 def test_checks_of_the_voting_page_are_seen(store):
-    from core.store.votes.gold import add_gold
+    from core.store.votes.checks import add_gold
 
     settings = replace(BASIC, n_gold=1, n_repeats=1)
     project_id, code = start(store, settings)

@@ -9,11 +9,11 @@ from test_ballot_checks import WITH, hold
 from test_exclusions import ids_of, state_of
 
 from core.store.ballots.ballots import read_ballots
-from core.store.scores.audits import read_audit
+from core.store.scores.foresights import read_audit
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.tallies import write_tallies
+from core.views import voters
 from core.views.scores import checks
-from core.views.voters import voters
 
 
 def slips(shown):

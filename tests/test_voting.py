@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError, StoreError
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.questions.voting_settings import VotingSettings, check_voting, is_safe_url
 from core.store import open_store
 from core.store import schema as t
@@ -26,8 +26,7 @@ from core.store.engine import _open
 from core.store.projects.archive import archive_project, duplicate_project, export_project, restore_project
 from core.store.projects.projects import get_project
 from core.store.scores.scores import read_dataset
-from core.store.votes.checks import counted_votes
-from core.store.votes.gold import add_gold, gold_of, propose_gold
+from core.store.votes.checks import add_gold, counted_votes, gold_of, propose_gold
 from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.votes.votes import accept_upload

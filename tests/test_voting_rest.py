@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from test_voting import BASIC, Voter, ballot_id, longer_pair, start
 
 from core.errors import StoreError
-from core.jobs import jobs, sweep
+from core.jobs import jobs
 from core.jobs.invariants import check_store
 from core.store import schema as t
 from core.store.ballots import closing
@@ -107,11 +107,11 @@ def test_a_process_that_was_killed_leaves_it_as_it_was_at_the_next_start(voted, 
     store, project_id, code = voted
     settings = page(store, project_id).settings
     assert page(store, project_id).is_resting
-    sweep.sweep(store)
+    jobs.sweep(store)
     assert page(store, project_id).is_resting  # the process lives
     closing_elsewhere.send_signal(signal.SIGKILL)
     closing_elsewhere.wait()
-    sweep.sweep(store)
+    jobs.sweep(store)
     found = page(store, project_id)
     assert (found.state, found.is_resting, found.settings) == ("open", False, settings)
     assert RESTS not in stored_settings(store)

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.platforms.text_batches import read_writing, write_text_pairs, write_writing
-from core.questions.pages import page_settings
+from core.platforms.questions import read_writing, write_text_pairs, write_writing
 from core.questions.rating.scales import CLSS, STSS, RatingScale
 from core.questions.task_page import columns_of
 from core.questions.writing import (
@@ -23,6 +22,7 @@ from core.questions.writing import (
     Text,
     TextPair,
     draw_writing,
+    page_settings,
     pair_by_lot,
     pairs_to_rate,
     read_written,

@@ -14,8 +14,7 @@ from click.testing import CliRunner
 from core.__main__ import cli
 from core.errors import InputError
 from core.questions.rating.scales import CLSS
-from core.questions.writing import draw_writing, pair_by_lot
-from core.questions.writing_files import pool_of, read_form, read_texts, write_form
+from core.questions.writing import draw_writing, pair_by_lot, pool_of, read_form, read_texts, write_form
 
 TEXTS = ("text,genre\n" + "\n".join(f"paragraph {n} of {g},{g}" for g in ("news", "fable") for n in range(10))).encode()
 POOL = ("text,genre\n" + "\n".join(f"sentence {n},news" for n in range(3))).encode()

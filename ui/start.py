@@ -16,7 +16,7 @@ import streamlit as st
 
 from core.base.durable import private
 from core.errors import RunoffError
-from core.jobs import sweep
+from core.jobs import jobs
 from core.store import Store, open_store
 from core.store.projects.demo import ensure_demo
 from ui.shared.frame import show_error
@@ -32,7 +32,7 @@ def prepare() -> None:
     try:
         store = open_store()
         keep_log(store)
-        sweep.sweep(store)
+        jobs.sweep(store)
         ensure_demo(store)
     except (RunoffError, OSError, sa.exc.SQLAlchemyError) as error:
         log.error("The start is not complete.", exc_info=error)

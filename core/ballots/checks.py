@@ -44,7 +44,7 @@ class CheckSettings:
 
     overlap : share of a ballot's comparisons that `overlap_voters` voters judge in all, the voter whose vote counts
     among them. gold : comparisons with a known answer a task, or a voter (`gold_per`). They are `gold_pairs`, and from
-    ballot 2 on differences that the votes so far leave no doubt about (`core/ballots/clear_pairs.py`). repeats :
+    ballot 2 on differences that the votes so far leave no doubt about (`core/ballots/check_drawing.py`). repeats :
     comparisons a task shown again later in it, sides exchanged. audit_items : items a ballot that were cut when it was
     drawn and come back, in `audit_votes` comparisons each.
     """

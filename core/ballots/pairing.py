@@ -7,11 +7,23 @@ again from what is known: score + standard error × normal noise.
 References: Thompson (1933), On the likelihood that one unknown probability exceeds another, Biometrika 25
 (drawing from what is known); Heckel, Shah, Ramchandran, Wainwright (2019), Active ranking from pairwise
 comparisons, Annals of Statistics 47 (why adaptive comparisons need fewer votes).
+
+Which items go on to the next ballot by Bradley–Terry scores, and how likely a good one was cut.
+
+Scores are uncertain, so a cut may hit an item of the true top. `select_leading` keeps the items that may matter most
+and says how likely a good one was cut.
+
+Dealing comparisons to voters so that nobody is asked about the same item twice while others can be.
+
+A voter's opinion of an item hardly changes: asked again, the voter repeats it, right or wrong. So votes on an item
+say more the more people cast them. Where a platform hands out tasks in its own way this can't be steered
+across tasks.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +31,133 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..errors import InputError
-from .draw import checked_items, whole_number
+from ..scores.bradley_terry import BradleyTerry
+from ..scores.posterior import item_posteriors
+from .draw import Selection, checked_items, checked_pairs, select_items, whole_number
 from .graphs import balanced_sides, complement, edge_keys, exchange, faulty_edges, regular_pairs
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LeadingItems:
+    """Who goes on, and what the cut may cost.
+
+    selection : the items that stay, and ties at the cut (see `Selection`).
+    n_top, probability : of every item of the fit, to be truly among the first `n_top`; shape (n_items,).
+    lost : items of the true top that were cut, expected; certain : items among the first with 95 % or more.
+    """
+
+    selection: Selection
+    n_top: int
+    probability: Floats
+    lost: float
+    certain: int
+
+
+def select_leading(
+    fit: BradleyTerry, n_keep: int, *, rng: np.random.Generator, n_top: int | None = None, n0: float = 2.0
+) -> LeadingItems:
+    """The `n_keep` items of a fit that may matter most to a ranking that looks at the top; ties at the cut are drawn.
+
+    An item stays for the mean of 1/(rank + n₀) over what its votes leave possible (`Posteriors.expected_weight`), so
+    that one which may be far up is not cut for a slip or two. Items cut before may come back.
+
+    Parameters
+    ----------
+    fit : of the votes so far, one connected part; n_keep : how many go on.
+    n_top : the top whose loss is reported; default `n_keep`.
+    n0 : offset of the weights.
+
+    Raises `InputError` where fewer than `n_keep` items have votes, and `DisconnectedError`.
+    """
+    known = np.flatnonzero(fit.votes > 0)
+    posteriors = item_posteriors(fit)
+    chosen = select_items(known, posteriors.expected_weight(n0)[known], n_keep, rng=rng)
+    top = n_keep if n_top is None else n_top
+    probability = posteriors.top_probability(top)
+    lost = float(np.delete(probability, chosen.items)[np.delete(fit.votes > 0, chosen.items)].sum())
+    return LeadingItems(chosen, top, probability, lost, int((probability >= 0.95).sum()))
+
+
 Ints = NDArray[np.int64]
+
+EXCHANGES = 20  # of exchanges; later ones find little
+MOST_CELLS = 200_000_000  # voters × items up to which repeats are looked for
+
+
+def deal_to_voters(
+    pairs: ArrayLike, n_voters: int, *, seen: ArrayLike | None = None, n_items: int, rng: np.random.Generator
+) -> Ints:
+    """Deal comparisons to voters: each gets equally many within one, and items they haven't seen where possible.
+
+    A random deal is bettered by exchanges: two comparisons change voters where that leaves fewer voters with
+    an item they know. It is a good deal, not always the best one.
+
+    Parameters
+    ----------
+    pairs : the items of each comparison, positions 0…n_items−1, shape (n, 2).
+    n_voters : at least 1.
+    seen : how often each voter was asked about each item in earlier ballots, shape (n_voters, n_items); default never.
+    rng : source of the deal.
+
+    Returns the voter 0…n_voters−1 of each comparison, shape (n,). Above 200,000,000 voters × items the random
+    deal stays as it is. Raises `InputError` for values that don't fit.
+
+    >>> voter = deal_to_voters([[0, 1], [0, 2], [0, 3]], 3, n_items=4, rng=np.random.default_rng(1))
+    >>> sorted(voter.tolist())
+    [0, 1, 2]
+    """
+    met, n = checked_pairs(pairs), whole_number(n_voters, 1, "n_voters")
+    if met.max(initial=-1) >= n_items or met.min(initial=0) < 0:
+        raise InputError(f"Items must be positions from 0 to {n_items - 1}.")
+    voter = rng.permutation(rng.permutation(n)[np.arange(len(met)) % n])
+    if n == 1 or len(met) < 2 or n * n_items > MOST_CELLS:
+        return voter
+    return _exchanged(met, voter, _times(met, voter, (n, n_items), seen), rng)
+
+
+def count_seen(pairs: ArrayLike, voter: ArrayLike, *, n_voters: int, n_items: int) -> NDArray[np.int32]:
+    """How often each voter was asked about each item, shape (n_voters, n_items)."""
+    return _times(checked_pairs(pairs), np.asarray(voter, dtype=np.int64), (n_voters, n_items), None)
+
+
+def _times(pairs: Ints, voter: Ints, shape: tuple[int, int], seen: ArrayLike | None) -> NDArray[np.int32]:
+    cells = (voter[:, None] * shape[1] + pairs).ravel()
+    now = np.bincount(cells, minlength=shape[0] * shape[1]).astype(np.int32).reshape(shape)
+    if seen is None:
+        return now
+    before = np.asarray(seen)
+    if before.shape != shape or not np.issubdtype(before.dtype, np.integer):
+        raise InputError(f"seen must be whole numbers of shape {shape}, found {before.dtype} {before.shape}.")
+    return now + before.astype(np.int32)
+
+
+def _exchanged(pairs: Ints, voter: Ints, times: NDArray[np.int32], rng: np.random.Generator) -> Ints:
+    """The deal after rounds of exchanges; `times` counts this deal and is changed."""
+    one, other = pairs.T
+    for _ in range(EXCHANGES):
+        cost = times[voter, one] + times[voter, other] - 2
+        here = rng.permutation(np.flatnonzero(cost > 0))[: max(1, len(pairs) // 3)]
+        if not len(here):
+            break
+        at_home = np.ones(len(pairs), dtype=bool)
+        at_home[here] = False
+        there = rng.permutation(np.flatnonzero(at_home))[: len(here)]
+        here = here[: len(there)]
+        mine, theirs = voter[here], voter[there]
+        after = times[theirs, one[here]] + times[theirs, other[here]]
+        after = after + times[mine, one[there]] + times[mine, other[there]]
+        # Each exchange is judged as if it were the only one; the next round's counts are right again.
+        better = (after < cost[here] + cost[there]) & (mine != theirs)
+        here, there = here[better], there[better]
+        for rows, sign in ((here, -1), (there, -1)):
+            np.add.at(times, (np.repeat(voter[rows], 2), pairs[rows].ravel()), sign)
+        voter[here], voter[there] = voter[there], voter[here].copy()
+        for rows, sign in ((here, 1), (there, 1)):
+            np.add.at(times, (np.repeat(voter[rows], 2), pairs[rows].ravel()), sign)
+    return voter
+
 
 ROUNDS, FEW = 8, 40  # rounds in which repeats are repaired together, and how few are left to be repaired one by one
 PATIENCE = 300  # edges that one repeat is tried with, and rounds in which parts are joined

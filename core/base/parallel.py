@@ -1,15 +1,113 @@
-"""Work split over processor cores, or over the machines of a Dask cluster; the same whoever computes it."""
+"""Work split over processor cores, or over the machines of a Dask cluster; the same whoever computes it.
+
+Linear algebra with one thread, where a result is stored: with several, BLAS gives it other last bits.
+
+OpenBLAS splits a matrix by its number of threads, so sums come in another order. That number hangs on the machine and
+on the environment (`OPENBLAS_NUM_THREADS`, which joblib and Dask set), not on the votes.
+
+How far some work is, told by it while it goes on, also where it is one of several parts.
+
+Processes of this machine, and the ports that they listen on.
+"""
 
 from __future__ import annotations
 
 import os
+import socket
+import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from threading import RLock
 from typing import Any, TypeVar
 
+from threadpoolctl import ThreadpoolController
+
 from ..errors import InputError
+
+_turn = RLock()  # the number of threads is the process's; only the thread that sets it may set it back
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    import numpy.linalg  # noqa: F401 (loads the libraries that are looked for)
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Within, BLAS and LAPACK use one thread, in all threads of this process; afterwards as many as before.
+
+    One thread at a time is within, and may enter again. Where another thread limits them by threadpoolctl, that holds.
+    """
+    with _turn, _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+Progress = Callable[[float, float], None]  # how much is done, of how much
+
+
+def split(progress: Progress | None, weights: Sequence[float]) -> list[Progress | None]:
+    """A `Progress` for each part of some work, by how long the parts take; None for all where nobody asks.
+
+    The whole counts to the sum of the weights. A part that has nothing to do is over at once.
+
+    >>> told = []
+    >>> first, second = split(lambda done, total: told.append((done, total)), [1.0, 3.0])
+    >>> first(1, 2), second(1, 2), second(2, 2)
+    (None, None, None)
+    >>> told
+    [(0.5, 4.0), (2.5, 4.0), (4.0, 4.0)]
+    """
+    if progress is None:
+        return [None for _ in weights]
+    total = float(sum(weights))
+    starts = [float(sum(weights[:place])) for place in range(len(weights))]
+    return [_part(progress, start, weight, total) for start, weight in zip(starts, weights, strict=True)]
+
+
+def _part(progress: Progress, start: float, weight: float, total: float) -> Progress:
+    return lambda done, of: progress(start + weight * (min(done / of, 1.0) if of else 1.0), total)
+
+
+TRIED = 50  # ports, one after the other, for one that is free
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process has this id; on Windows always, where no harmless signal asks: heartbeats decide there."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def refused(host: str, port: int) -> str | None:
+    """Why a port can't be listened on; None where it can."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
+            if os.name == "posix":  # as servers do: a port that was just left is free
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen(1)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+def free_port(host: str, start: int) -> int | None:
+    """The first port from `start` on that can be listened on; None where none of `TRIED` can."""
+    return next((port for port in range(start, min(start + TRIED, 65536)) if refused(host, port) is None), None)
+
 
 P = TypeVar("P")
 R = TypeVar("R")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..base.file_names import shown_name
+from ..base.durable import shown_name
 from ..errors import InputError
 from .shared import text_table, with_json, write_json
 
@@ -53,10 +53,9 @@ def archived_command(
     """Make a project of archived result FILEs: tokens and comparisons rebuilt from the words shown, votes, scores."""
     from dataclasses import replace
 
-    from ..commands.archived import import_archived
-    from ..commands.archived_results import archive_mapping
+    from ..commands.archived import archive_mapping, import_archived
     from ..platforms import open_results
-    from ..platforms.mapping import ROLES
+    from ..platforms.mapped import ROLES
     from ..store import open_store
     from ..store.projects.projects import get_project
     from ..tabular import in_utf8

@@ -54,7 +54,7 @@ def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:
     """
     from ..commands.recompute import replay_record
     from ..dataset.published import is_published, read_published
-    from ..store.projects.record_files import record_from
+    from ..store.projects.records import record_from
 
     if is_published(data):
         published = read_published(data)

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from ..evaluation.ratings.report import RatingReport
     from ..questions.order.files import GroupFile
     from ..questions.order.groups import GroupScores
-    from ..questions.rating.cross_level import Standing
-    from ..questions.rating.gold_pairs import Qualified
-    from ..questions.rating.sets import RatingSet
-    from ..questions.rating.statistics import Deviation
+    from ..questions.rating.scales import Qualified, RatingSet
+    from ..questions.rating.statistics import Deviation, Standing
     from ..trust.agreement import Agreement
 
 
@@ -51,8 +49,7 @@ def ratings_command(
     FILE is long, has a column a person, or means: noise, leave-one-out, α, adjudication.
     """
     from ..evaluation.ratings.report import report
-    from ..questions.rating.expert_files import crowd_minus_experts, qualify_people
-    from ..questions.rating.files import read_ratings
+    from ..questions.rating.files import crowd_minus_experts, qualify_people, read_ratings
     from ..questions.rating.scales import SCALES
 
     def read(path: str) -> RatingSet:
@@ -85,7 +82,7 @@ QUALIFIED = ("voter", "n_within", "n", "n_missing", "passed")
 def _standings(found: RatingReport, models: tuple[str, ...], held_out: tuple[str, ...]) -> list[Standing]:
     from ..embeddings import load
     from ..evaluation.ratings.report import stand
-    from ..evaluation.ratings.text_vectors import text_similarities, words_of
+    from ..evaluation.ratings.text_overlap import text_similarities, words_of
 
     first, second = found.ratings.first, found.ratings.second
     tokens = sorted(words_of([*first, *second]))

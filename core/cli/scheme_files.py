@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..base.estimates import Estimate
     from ..questions.best_worst.files import Named
     from ..questions.best_worst.report import BestWorstReport, Halves
-    from ..questions.order.agreement import GroupAgreement
+    from ..questions.order.orders import GroupAgreement
 
 FIGURES = {
     "rho": "Spearman's ρ",
@@ -69,7 +69,7 @@ def compare_schemes_command(
     first: str, second: str, n_items: int, seed: int, named: Named | None, encoding: str | None, as_json: bool
 ) -> None:
     """Set the scores of FIRST and SECOND side by side: datasets, ratings or best-worst judgements of the same items."""
-    from ..dataset.scored_files import read_scored, side_by_side
+    from ..dataset.side_by_side import read_scored, side_by_side
 
     with _asking():
         one, other = (
@@ -249,9 +249,8 @@ def group_orders_command(
     as_json: bool,
 ) -> None:
     """How far people agree in their orders FILE (target, voter, word, place), and the shares R they come to."""
-    from ..questions.order.agreement import group_agreement
     from ..questions.order.files import groups_of, read_group_file, write_groups
-    from ..questions.order.orders import comparisons_of, read_orders, without
+    from ..questions.order.orders import comparisons_of, group_agreement, read_orders, without
 
     known, notes = [], []
     if groups is not None:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..base.plurals import many
+from ..base.wording import many
 from ..errors import Issue
 from .shared import cell, read_file, text_table, with_json, write_file, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..tokens.columns import Column
     from ..tokens.files import TokenLists
+    from ..tokens.lists import Column
 
 
 @click.command("tokens")
@@ -84,9 +84,8 @@ def _column(text: str, header: tuple[str, ...]) -> Column:
 
 def _rare(lists: TokenLists, path: str, encoding: str | None) -> tuple[pd.DataFrame, tuple[Issue, ...]]:
     """Rare tokens by area, and the remarks on the list of frequencies."""
-    from ..tokens.frequencies import rare
+    from ..tokens.frequencies import rare, rare_by_area
     from ..tokens.frequency_files import read_frequencies
-    from ..tokens.rare_tokens import rare_by_area
 
     source = read_frequencies(read_file(path), Path(path).name, encoding=encoding)
     judged = rare(list(dict.fromkeys(token for area in lists.areas for token in area.tokens)), source)

@@ -1,13 +1,126 @@
-"""Commands for whoever keeps a workspace: backup, restore, voters-role, tend."""
+"""Commands for whoever keeps a workspace: backup, restore, voters-role, tend.
+
+Bare `runoff`, which opens the app, and `runoff vote`, which serves voters.
+
+`runoff check`: what must hold in a workspace, held against it.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from ..base.parallel import free_port, refused
+from ..errors import RunoffError, StoreError
+from ..installed import HOME, VOTING
 from .shared import with_json, write_json
+
+if TYPE_CHECKING:
+    from ..jobs.invariants import Checked, Fault
+
+
+PORT = 8501
+HOST = "127.0.0.1"
+
+
+def open_app(port: int = PORT, *, browser: bool = True) -> NoReturn:
+    """Become the app's server, which tells its address and opens a browser. `RunoffError` where it can't listen."""
+    _free(port)
+    # Streamlit reads the settings that lie beside app.py. -P: a file of the folder where this was typed is no module.
+    command = [sys.executable, "-P", "-m", "streamlit", "run", str(HOME / "app.py"), "--server.port", str(port)]
+    command += ["--", "--browser"] if browser else []
+    sys.stdout.flush()
+    if os.name == "posix":
+        os.execv(sys.executable, command)
+    # On Windows a process can't become another one: both get Ctrl-C, and this one waits for the other's end.
+    with subprocess.Popen(command) as server:
+        while True:
+            try:
+                sys.exit(server.wait())
+            except KeyboardInterrupt:
+                continue
+
+
+def _free(port: int) -> None:
+    """Nothing, where the port can be listened on; else a sentence with one that can."""
+    if (reason := refused(HOST, port)) is None:
+        return
+    other = free_port(HOST, port + 1)
+    choose = "Choose another with --port" if other is None else f"Choose another: --port {other}"
+    raise RunoffError(
+        f"Port {port} can't be listened on ({reason}). Runoff may be open there already: http://localhost:{port}. "
+        f"{choose}."
+    )
+
+
+@click.command("vote", add_help_option=False, context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def vote_command(arguments: tuple[str, ...]) -> None:
+    """Serve the voting page to voters, by a link (`runoff vote --help`)."""
+    serve = import_module(f"{VOTING}.__main__").main
+    serve.main(args=list(arguments), prog_name="runoff vote", standalone_mode=False)
+
+
+SHOWN = 5
+
+
+@click.command("check")
+@click.option("--workspace", type=click.Path(path_type=Path), help="The folder; else RUNOFF_WORKSPACE.")
+@with_json
+def check_command(workspace: Path | None, as_json: bool) -> None:
+    """Look whether a workspace is whole: votes, tallies, scores, files, jobs. Exits with 1 where it isn't."""
+    from ..jobs.invariants import check_store
+    from ..store import default_workspace, open_store
+
+    folder = default_workspace() if workspace is None else workspace.expanduser().resolve()
+    if not any((folder / name).is_file() for name in ("runoff.sqlite", "database.json")):
+        raise StoreError(f"There is no workspace in {folder}. Name its folder with --workspace or RUNOFF_WORKSPACE.")
+    checked = check_store(open_store(folder))
+    if as_json:
+        write_json(_json(folder, checked))
+    else:
+        click.echo(_text(folder, checked))
+    if not checked.is_fine:
+        sys.exit(1)
+
+
+def _json(folder: Path, checked: Checked) -> dict[str, Any]:
+    broken = {fault.rule.name: fault.n for fault in checked.faults}
+    return {
+        "workspace": str(folder),
+        "fine": checked.is_fine,
+        "rules": [{"name": r.name, "holds": r.holds, "broken": broken.get(r.name, 0)} for r in checked.rules],
+        "faults": [
+            {
+                "rule": fault.rule.name,
+                "n": fault.n,
+                "found": [{"where": found.where, "what": found.what} for found in fault.found],
+                "advice": fault.rule.advice,
+            }
+            for fault in checked.faults
+        ],
+    }
+
+
+def _text(folder: Path, checked: Checked) -> str:
+    if checked.is_fine:
+        return f"{folder} is whole: {len(checked.rules)} rules hold."
+    parts = [f"{folder}: {len(checked.faults)} of {len(checked.rules)} rules don't hold."]
+    return "\n\n".join([*parts, *map(_told, checked.faults)])
+
+
+def _told(fault: Fault) -> str:
+    lines = [f"{fault.rule.name}: {fault.rule.holds}"]
+    lines += [f"  {found.where}: {found.what}" for found in fault.found[:SHOWN]]
+    rest = fault.n - min(fault.n, SHOWN)
+    return "\n".join([*lines, *([f"  and {rest:,} more"] if rest else []), f"  → {fault.rule.advice}"])
 
 
 @click.command("backup")

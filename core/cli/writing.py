@@ -32,10 +32,8 @@ def draw_writing_command(
     """Wanted ratings of larger TEXTS (text, genre, level): a form to write smaller texts in, or a batch of tasks."""
     import numpy as np
 
-    from ..platforms.text_batches import write_writing
-    from ..questions.pages import task_page
-    from ..questions.writing import draw_writing, pair_by_lot
-    from ..questions.writing_files import pool_of, read_texts, write_form
+    from ..platforms.questions import write_writing
+    from ..questions.writing import draw_writing, pair_by_lot, pool_of, read_texts, task_page, write_form
 
     read = [read_texts(read_file(path), Path(path).name, encoding=encoding) for path in (texts, pool) if path]
     larger, there = read[0].texts, pool_of(read[1].texts) if pool else []
@@ -75,9 +73,8 @@ def written_items_command(
     """The pairs of a filled-in form FILE, or of its task page, in random order and without what was wanted."""
     import numpy as np
 
-    from ..platforms.text_batches import read_writing
-    from ..questions.writing import pair_by_lot, pairs_to_rate, read_written
-    from ..questions.writing_files import read_form, write_pairs
+    from ..platforms.questions import read_writing
+    from ..questions.writing import pair_by_lot, pairs_to_rate, read_form, read_written, write_pairs
 
     form = read_form(read_file(file), Path(file).name, encoding=encoding)
     sources = [[answer for answer in form.answers if answer.text or not results]]

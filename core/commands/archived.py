@@ -1,17 +1,25 @@
-"""Archived results as a new project: its tokens, items and ballots rebuilt, its votes taken, its ballots closed."""
+"""Archived results as a new project: its tokens, items and ballots rebuilt, its votes taken, its ballots closed.
+
+Archived results of campaigns that Runoff didn't make: tokens, items, comparisons rebuilt from the words shown.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import secrets
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ..errors import Issue, RunoffError, StoreError
-from ..platforms import Mapping, open_results
+from ..errors import InputError, Issue, RunoffError, StoreError
+from ..platforms import Mapping, OpenQuestionsError, Table, guess, open_results, undressed
+from ..platforms.mapped import NUMBER, OWN_TASK, mapped_frame
 from ..questions import COMPARISON
 from ..store import schema as t
 from ..store.ballots.ballots import ballot_seed
@@ -23,7 +31,255 @@ from ..store.projects.projects import create_project
 from ..store.schema.ballots import CAMPAIGN
 from ..store.votes.tallies import Progress
 from ..store.votes.votes import accept_upload
-from .archived_results import Archived, ArchivedBallot, archive_mapping, rebuild
+from ..votes.answers import TEXTS
+from ..votes.matching import text_key
+from ..votes.meanings import ASKED, is_code, questions_of
+
+_ANOTHER_SERVER = (
+    "shows other words under the ids of tasks of a file before: it is from another server, so its tasks, "
+    "assignments and accounts were taken as others"
+)
+AREA = "Archived"  # the area of tokens where no column names one
+# Columns that name the task a comparison was shown in, so that a pair that met twice is two comparisons.
+_INPUT = re.compile(r"input[.:]", re.IGNORECASE)
+_OTHER_INPUTS = ("area", "id", "task", "hit", "question", "instruction")
+_DIGITS = "0123456789"
+TASKS = ("hitid", "_unit_id", "input:task_id", "id", "instance_id")
+
+
+@dataclass(frozen=True)
+class ArchivedBallot:
+    """One ballot's comparisons: `comparisons` has the columns task, n, first, second (places in `Archived.items`),
+    flipped, left_swapped, right_swapped; its rows are in the order of the file."""
+
+    files: tuple[str, ...]
+    comparisons: pd.DataFrame
+
+    @property
+    def items(self) -> np.ndarray:
+        """The places of its items, in order."""
+        return np.unique(self.comparisons[["first", "second"]].to_numpy())
+
+    @property
+    def code(self) -> str:
+        """Follows from what was shown."""
+        told = self.comparisons.to_csv(index=False).encode()
+        return hashlib.sha256(told).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class Archived:
+    """A campaign rebuilt: `items` has area, token_a, token_b (schema ITEMS); a ballot for each file or one for all.
+
+    `servers` says of each file from which server it is (`meanings.SERVERS`, "" where that makes no difference).
+    """
+
+    items: pd.DataFrame
+    ballots: tuple[ArchivedBallot, ...]
+    has_ties: bool
+    notes: tuple[Issue, ...] = ()
+    servers: tuple[str, ...] = ()
+
+    @property
+    def areas(self) -> dict[str, list[str]]:
+        """The tokens of each area, in the order in which they were first shown."""
+        found: dict[str, dict[str, None]] = {}
+        for area, a, b in self.items[["area", "token_a", "token_b"]].itertuples(index=False, name=None):
+            found.setdefault(area, {}).update({a: None, b: None})
+        return {area: list(tokens) for area, tokens in found.items()}
+
+
+def archive_mapping(table: Table) -> Mapping:
+    """The likeliest mapping of an archived file: as for votes, with the column that names the task."""
+    mapping = guess(undressed(table))
+    if mapping.task or mapping.comparison:
+        return mapping
+    folded = {name.strip().casefold(): name for name in reversed(table.header)}
+    if not mapping.shows_texts:
+        four = _four_inputs(table.header)
+        if four:
+            mapping = replace(mapping, left_a=four[0], left_b=four[1], right_a=four[2], right_b=four[3])
+    return replace(mapping, task=next((folded[name] for name in TASKS if name in folded), ""))
+
+
+def _four_inputs(header: Sequence[str]) -> list[str]:
+    """The four columns of inputs that are left when those with a meaning of their own are taken away, in their order;
+    none where there are more or fewer. Numbers at their ends count comparisons."""
+    names = [name.strip() for name in header if _INPUT.match(name.strip())]
+    names = [name for name in names if not _is_other(name)]
+    bare = [name.rstrip(_DIGITS) for name in names]
+    if len({name[len(begin) :] for name, begin in zip(names, bare, strict=True) if name != begin}) > 1:
+        whole = [name if name == begin else begin + NUMBER for name, begin in zip(names, bare, strict=True)]
+        names = list(dict.fromkeys(whole))
+    return names if len(names) == len(TEXTS) else []
+
+
+def _is_other(name: str) -> bool:
+    """Whether an input's name, after its last point or colon, says that it is no token."""
+    last = re.split("[.:]", name.lower())[-1]
+    return last.startswith(_OTHER_INPUTS) or "_id" in last
+
+
+def missing_words(table: Table, mapping: Mapping) -> str:
+    """What to do where no column says which words were shown, since then there is nothing to rebuild; else ""."""
+    if mapping.shows_texts:
+        return ""
+    has_inputs = any(name.strip().casefold().startswith(("input.", "input:")) for name in table.header)
+    missing = "Say which columns hold the four tokens" if has_inputs else (
+        "It has no Input columns: on Mechanical Turk, they are in the file of Manage › Review results › Download CSV"
+    )  # fmt: skip
+    return f"{table.name} doesn't say which words the voters saw. {missing}."
+
+
+def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool = False) -> Archived:
+    """Rebuild tokens, items and comparisons from the words that voters saw.
+
+    Texts are the same token if a reader can't tell them apart (`matching.text_key`). A comparison is a task's n-th;
+    where no column names the task, the same two items are one comparison. With `ballot_per_file` each
+    file is a ballot, and the items of a later one must be among those before. Of one ballot's files those whose tasks
+    show other words under the same ids are from several servers, and their ids are their own.
+    Raises `InputError` where words are missing, a pair is no pair, or the ballots don't follow from each other, and
+    `OpenQuestionsError` where somebody must say what values mean.
+    """
+    shown, notes = [], []
+    for at, table in enumerate(tables):
+        if missing := missing_words(table, mapping):
+            raise InputError(missing)
+        rows, frame, _, told = mapped_frame(undressed(table), mapping)
+        _check_meant(table.name, frame)
+        notes += [*rows.issues, *told]
+        shown.append(_shown(frame, mapping).assign(file=at, ballot=at if ballot_per_file else 0))
+    whole = pd.concat(shown, ignore_index=True)
+    odd = _odd(whole)
+    if odd.any():
+        notes.append(Issue(f"{int(odd.sum()):,} rows show no two pairs of two words each and were left out"))
+        whole = whole[~odd].reset_index(drop=True)
+    if whole.empty:
+        raise InputError("No row of these files shows two pairs of words.")
+    whole, items = _with_items(whole)
+    servers = [""] * len(tables) if ballot_per_file else _servers(whole, len(tables))
+    for at, server in enumerate(servers):
+        if server:
+            those = (whole["file"] == at) & (whole["task_id"] != "") & ~whole["task_id"].str.fullmatch(OWN_TASK)
+            whole["task_id"] = (server + ":" + whole["task_id"]).where(those, whole["task_id"]).astype("str")
+            notes.append(Issue(f"{tables[at].name} {_ANOTHER_SERVER}"))
+    ballots = []
+    for number, part in whole.groupby("ballot", sort=True):
+        files = [table.name for table in tables] if not ballot_per_file else [tables[int(str(number))].name]
+        ballots.append(ArchivedBallot(tuple(files), _comparisons(part)))
+    _check_order(ballots)
+    return Archived(items, tuple(ballots), bool((whole["choice"] == "tie").any()), tuple(notes), tuple(servers))
+
+
+def _check_meant(name: str, frame: pd.DataFrame) -> None:
+    """Raise `OpenQuestionsError` where answers wait for what somebody must say of their values."""
+    codes = [choice for choice in frame["choice"].unique() if is_code(choice)]
+    waits = frame["choice"].isin(codes) | (frame["status"].isin(list(ASKED)) & (frame["choice"] != ""))
+    if waits.any():
+        waiting = frame[waits]
+        statuses = questions_of(waiting[waiting["status"].isin(list(ASKED))])
+        choices = questions_of(waiting[waiting["choice"].isin(codes)].assign(status=""))
+        raise OpenQuestionsError(name, (*choices, *statuses))
+
+
+def _servers(whole: pd.DataFrame, n_files: int) -> list[str]:
+    """The server of each file: "" for the first, "2", "3", … for those whose tasks show other words under its ids.
+
+    A few tasks with other words are damage, most of them are another server. `whole` has the columns file, task_id, n,
+    left and right (places of items).
+    """
+    low, high = whole[["left", "right"]].min(axis=1), whole[["left", "right"]].max(axis=1)
+    keyed = whole.assign(low=low, high=high)[whole["task_id"] != ""].drop_duplicates(["file", "task_id", "n"])
+    known: list[pd.DataFrame] = []
+    told = []
+    for at in range(n_files):
+        mine = keyed.loc[keyed["file"] == at, ["task_id", "n", "low", "high"]]
+        fits = []
+        for server in known:
+            both = mine.merge(server, on=["task_id", "n"], suffixes=("", "_there"))
+            same = int(((both["low"] == both["low_there"]) & (both["high"] == both["high_there"])).sum())
+            fits.append(2 * same - len(both))
+        best = max(range(len(fits)), key=fits.__getitem__, default=-1)
+        if best < 0 or fits[best] < 0:
+            best = len(known)
+            known.append(mine)
+        else:
+            known[best] = pd.concat([known[best], mine]).drop_duplicates(["task_id", "n"])
+        told.append("" if best == 0 else str(best + 1))
+    return told
+
+
+def _shown(frame: pd.DataFrame, mapping: Mapping) -> pd.DataFrame:
+    kept = frame[["task_id", "n", *TEXTS, "choice"]].copy()
+    for text in TEXTS:
+        kept[text] = _cleaned(kept[text])
+    for side in ("left", "right"):
+        role = f"area_{side}" if f"area_{side}" in frame else "area_left"
+        kept[f"area_{side}"] = _cleaned(frame[role]).replace("", AREA) if role in frame else AREA
+    return kept
+
+
+def _cleaned(texts: pd.Series) -> pd.Series:
+    codes, different = pd.factorize(texts)
+    clean = pd.Series([" ".join(unicodedata.normalize("NFC", text).split()) for text in different], dtype="str")
+    return pd.Series(clean.array.take(codes), texts.index) if len(different) else texts
+
+
+def _odd(whole: pd.DataFrame) -> pd.Series:
+    """Rows that show no comparison: a word is missing, a pair is one word twice, or both pairs are the same."""
+    missing = (whole[list(TEXTS)] == "").any(axis=1)
+    left = pd.Series([frozenset(pair) for pair in zip(whole["left_a"], whole["left_b"], strict=True)], whole.index)
+    right = pd.Series([frozenset(pair) for pair in zip(whole["right_a"], whole["right_b"], strict=True)], whole.index)
+    single = (left.map(len) < 2) | (right.map(len) < 2)
+    return missing | single | ((left == right) & (whole["area_left"] == whole["area_right"]))
+
+
+def _with_items(whole: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows with the places of their items, and the items in the order in which they were first shown."""
+    sides = []
+    for side in ("left", "right"):
+        part = whole[[f"area_{side}", f"{side}_a", f"{side}_b"]].set_axis(["area", "a", "b"], axis=1)
+        sides.append(part.assign(at=2 * np.arange(len(whole)) + (side == "right")))
+    pairs = pd.concat(sides, ignore_index=True).sort_values("at", kind="stable", ignore_index=True)
+    keys = {text: text_key(text) for name in ("a", "b") for text in pairs[name].unique()}
+    a, b = pairs["a"].map(keys).astype("str"), pairs["b"].map(keys).astype("str")
+    turned = (b < a).to_numpy()
+    low, high = a.where(~turned, b), b.where(~turned, a)
+    places, _ = pd.factorize(pd.MultiIndex.from_arrays([pairs["area"], low, high]))
+    first = pd.Series(places).drop_duplicates().index
+    told = pairs.loc[first].reset_index(drop=True)
+    swap = turned[first]
+    items = pd.DataFrame({"item": np.arange(len(told)), "area": told["area"]})
+    items["token_a"] = told["a"].where(~swap, told["b"])
+    items["token_b"] = told["b"].where(~swap, told["a"])
+    shown = whole.assign(left=places[0::2], right=places[1::2], left_swapped=turned[0::2], right_swapped=turned[1::2])
+    return shown, items.astype({"area": "str", "token_a": "str", "token_b": "str"})
+
+
+def _comparisons(part: pd.DataFrame) -> pd.DataFrame:
+    """One row a comparison, with its sides as the file shows them first."""
+    part = part.assign(first=part[["left", "right"]].min(axis=1), second=part[["left", "right"]].max(axis=1))
+    part["flipped"] = part["left"] > part["right"]
+    bare = part["task_id"] == ""
+    if bare.any():
+        shown = pd.Series(range(len(part)), part.index).groupby([part["first"], part["second"]]).transform("min")
+        part["task_id"] = part["task_id"].where(
+            ~bare, "c" + shown.rank(method="dense").astype(int).astype(str).str.zfill(5)
+        )
+        part.loc[bare, "n"] = 1
+    kept = part.drop_duplicates(["task_id", "n"])
+    columns = ["task_id", "n", "first", "second", "flipped", "left_swapped", "right_swapped"]
+    return kept[columns].rename(columns={"task_id": "task"}).reset_index(drop=True)
+
+
+def _check_order(ballots: Sequence[ArchivedBallot]) -> None:
+    for before, after in pairwise(ballots):
+        new = np.setdiff1d(after.items, before.items)
+        if len(new):
+            raise InputError(
+                f"{after.files[0]} compares {len(new):,} items that {before.files[0]} doesn't, so it is no later "
+                "ballot of the same campaign. Take the files in their order, or all of them as one ballot."
+            )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..base.plurals import many
+from ..base.wording import many
 from ..protocols import protocol_of
 from ..questions.voting_settings import VotingSettings
 from ..store import Store
@@ -16,8 +16,7 @@ from ..store.ballots.ballots import Ballot, ballots_of, called, every_ballot_of,
 from ..store.ballots.closing import close_ballot, reopen_ballot
 from ..store.ballots.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from ..store.ballots.simulated import simulate_votes
-from ..store.projects.plans import settings_of
-from ..store.projects.rankings import rankings_of
+from ..store.projects.plans import rankings_of, settings_of
 from ..store.schema.ballots import ROUND, TRIAL
 from ..store.tokens.areas import n_items_of
 from ..store.votes.tallies import progress_of

@@ -18,16 +18,15 @@ from typing import Any, Generic, overload
 
 import sqlalchemy as sa
 
-from ..base.progress import Progress
+from ..base.parallel import Progress
 from ..errors import StoreError
 from ..jobs import jobs
 from ..jobs.jobs import JOBS, Job
 from ..store import Store
 from ..store import schema as t
-from ..store.job_rows import mark_done
+from ..store.command import mark_done
 from . import ballots, projects, voters, votes
-from .base import Command, R
-from .codec import from_json, result_type, to_json
+from .base import Command, R, from_json, result_type, to_json
 from .figures import base as figures
 from .figures.base import Figure, Found, measure_now
 from .figures.evaluation import OF_EVALUATION, FirstVisit
@@ -35,8 +34,7 @@ from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
 from .figures.needed import WhatItTakes
 from .figures.simulations import BestPlan, OtherBudgets, SchemesAtEqualCost
 from .figures.trust import TrustLines
-from .figures.voter_preview import WithoutVoters
-from .figures.votes import ChecksOfVotes, VoterFigures
+from .figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
 
 KIND = "command"  # of jobs
 AT_ONCE = 2.0  # seconds that somebody waits for; what takes longer is a job

@@ -11,7 +11,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from .. import __version__
-from ..base.percent import percent
+from ..base.wording import percent
 from ..dataset.datasheet.facts import (
     AreaFacts,
     BallotFacts,
@@ -20,10 +20,10 @@ from ..dataset.datasheet.facts import (
     FigureScale,
     RankingFacts,
     Reliability,
+    SheetFields,
     VoteFacts,
     VoterFacts,
 )
-from ..dataset.datasheet.fields import SheetFields
 from ..errors import RunoffError, UndefinedMetricError
 from ..evaluation import SIGNS
 from ..evaluation.chance import chance
@@ -36,17 +36,13 @@ from ..store import Store
 from ..store import schema as t
 from ..store.ballots.ballots import Ballot, ballots_of, pilot_of
 from ..store.command import fetch_rows, project_row
-from ..store.projects.plans import PlanSettings, settings_of
-from ..store.projects.rankings import Ranking, in_campaign, is_comparison, rankings_of
+from ..store.projects.plans import PlanSettings, Ranking, in_campaign, is_comparison, rankings_of, settings_of
 from ..store.scores.scores import dataset_of
-from ..store.tokens.areas import areas_of, n_items_of
+from ..store.tokens.areas import ItemRules, areas_of, n_items_of, proposed_tokens_of
 from ..store.tokens.frequencies import rare_of
-from ..store.tokens.item_rules import ItemRules
-from ..store.tokens.origins import proposed_tokens_of
-from ..store.votes.tallies import closed_votes_of
-from ..store.votes.voter_counts import scored_ballots
+from ..store.votes.tallies import closed_votes_of, scored_ballots
 from ..trust import reliability
-from .figures.draws import NOT_CLOSED
+from .figures.evaluated import NOT_CLOSED
 from .figures.votes import agreement_of
 
 # The closed ballots of each ranking with their votes.

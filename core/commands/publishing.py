@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.file_names import file_stem
+from ..base.durable import file_stem
 from ..dataset.campaign_tables import COMPARED, VOTES
-from ..dataset.datasheet.card import card
+from ..dataset.datasheet.card import card, to_markdown
 from ..dataset.datasheet.facts import Facts
-from ..dataset.datasheet.markdown import to_markdown
 from ..dataset.datasheet.sheet import datasheet
 from ..dataset.files import for_gensim, to_csv, to_json, to_tsv
 from ..dataset.formats import for_mteb, for_simlex, parquet, to_parquet, to_records
@@ -22,8 +21,7 @@ from ..dataset.splits import Split, split_by_tokens
 from ..errors import InputError, StoreError
 from ..store import Store
 from ..store.command import check_revision, project_row
-from ..store.projects.record_files import record_files
-from ..store.projects.records import record_of, voter_secret
+from ..store.projects.records import record_files, record_of, voter_secret
 from ..store.projects.releases import Release, check_is_new, keep_release
 from . import facts as facts_of
 

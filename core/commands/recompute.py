@@ -21,7 +21,7 @@ from ..metrics import Rounding, absolutely_rounded_scores, rounded_scores
 from ..protocols import protocol_of
 from ..scores import BallotVotes
 from ..store.ballots.ballots import Ballot
-from ..store.projects.rankings import PILOT
+from ..store.projects.plans import PILOT
 from ..store.projects.records import Record
 from ..store.schema.ballots import CAMPAIGN, TRIAL
 from ..store.scores.scores import build_dataset

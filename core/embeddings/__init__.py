@@ -12,12 +12,11 @@ kind "similarities".
 from ..tabular.encoding import ENCODINGS
 from .formats import Recognised
 from .loading import READERS, import_embedding, load, open_embedding, sniff
-from .look_up import MODES, LookUp, Mode, as_mode
 from .neighbours import DuplicateVectors, NormsSummary
 from .options import EncodingError, TrustError, VocabularyError
 from .similarities import Similarities
 from .storage import EmbeddingInfo
-from .vectors import Embedding
+from .vectors import MODES, Embedding, LookUp, Mode, as_mode
 
 __all__ = [
     "ENCODINGS",

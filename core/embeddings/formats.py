@@ -16,9 +16,9 @@ from pathlib import Path, PurePath
 import numpy as np
 import pyarrow as pa
 
-from ..base.file_names import shown_name, shown_path
+from ..base.durable import shown_name, shown_path
 from ..errors import InputError
-from . import ways_out
+from . import containers
 from .containers import Content, open_content, packing_of
 from .options import Options
 
@@ -233,7 +233,7 @@ def refuse(head: Head) -> None:
         raise InputError(f"{head.name} is packed twice ({head.packing} and {twice}): unpack it once.")
     inside = PurePath(head.name).stem if head.packing else head.name
     held = f"holds, packed by {head.packing}," if head.packing else "is"
-    for known in ways_out.KNOWN:
+    for known in containers.KNOWN:
         if told := known(head.start, inside):
             raise InputError(f"{head.name} {held} {told}")
     for offset, magic, what, remedy in _REFUSED:

@@ -14,19 +14,27 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..base.durable import put
-from ..base.file_names import shown_path
+from ..base.durable import put, shown_path
 from ..errors import InputError, StoreError
 from ..tabular.encoding import UTF8
 from . import similarities
 from .containers import open_content
 from .formats import SIMILARITIES, Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
-from .look_up import LookUp
 from .options import Options, TrustError, VocabularyError
 from .readers import fasttext_binary, gensim_pickle, numpy_array, text, word2vec_binary
-from .sinks import MemorySink, check_memory
-from .storage import INFO, EmbeddingInfo, FolderSink, check_disk, map_subwords, map_vectors, read_info, read_vocabulary
-from .vectors import Embedding
+from .storage import (
+    INFO,
+    EmbeddingInfo,
+    FolderSink,
+    MemorySink,
+    check_disk,
+    check_memory,
+    map_subwords,
+    map_vectors,
+    read_info,
+    read_vocabulary,
+)
+from .vectors import Embedding, LookUp
 
 # Asked in this order: first what begins with an unmistakable mark. Text comes before word2vec's binary format: its
 # numbers could pass for a binary file's words, never the reverse.

@@ -17,11 +17,10 @@ import pyarrow as pa
 from ..errors import InputError, Issue
 from ..metrics import rounded_scores
 from .formats import Block, Reader, Recognised, Source
-from .look_up import NOT_IN_VOCABULARY, LookUp
 from .neighbours import DuplicateVectors, NormsSummary, check_pairs
 from .readers.similarity_files import COLUMNS, FORMAT, MAX_ISSUES, Rows, read_rows, recognise
 from .storage import PAIRS, EmbeddingInfo, read_vocabulary, write_info, write_vocabulary
-from .vectors import Embedding
+from .vectors import NOT_IN_VOCABULARY, Embedding, LookUp
 
 __all__ = ["COLUMNS", "READER", "Pairs", "Similarities", "described", "open_pairs", "read_pairs", "write"]
 

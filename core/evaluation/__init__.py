@@ -5,9 +5,8 @@ compare(dataset, models, policy=…)       several, with a choice of what is don
 """
 
 from .compare import compare, evaluate, over, tokens_of
-from .figures import SIGNS, correlations, pearson, precision_at
+from .figures import NAMES, SIGNS, TOP_K, correlations, pearson, precision_at
 from .models import Encoder, Model, encoded, given, sentence_transformer, words_of
-from .multiples import NAMES, TOP_K
 from .results import (
     FEW_ITEMS,
     NOTIONS,

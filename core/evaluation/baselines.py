@@ -18,8 +18,7 @@ from rapidfuzz.distance import JaroWinkler
 from ..embeddings import EmbeddingInfo
 from ..errors import InputError
 from ..metrics import rounded_scores
-from .figures import correlations
-from .multiples import NAMES, TOP_K
+from .figures import NAMES, TOP_K, correlations
 from .ratings.text_overlap import longest_run
 from .results import Correlations, Figure
 

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..embeddings import Embedding, EmbeddingInfo
-from ..embeddings.look_up import parts_of
 from ..embeddings.storage import norms_of
+from ..embeddings.vectors import parts_of
 from ..errors import InputError
 
 

@@ -29,12 +29,11 @@ from ..protocols.base import MIN_VOTERS
 from ..protocols.runoff import spread_appearances
 from ..scores import BallotVotes
 from ..simulation import simulate_campaign
-from ..voters.assumed_similarity import similarity_from_ranks
 from ..voters.panel import PAPER_PANEL, Panel
+from ..voters.panel_fit import similarity_from_ranks
 from . import TOP_K, correlations
 from .differences import POWER
-from .interval_rules import FIGURES
-from .intervals import difference_interval
+from .intervals import FIGURES, difference_interval
 from .resampled import draw_scores
 from .tokens import FEWEST_TOKENS, Coded, draw_tokens
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.progress import Progress
+from ..base.parallel import Progress
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import rounded_scores
 from ..protocols import Held, collectable, protocol_of

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from ..store.engine import Store
-from ..store.integrity import file_invariants as files
 from ..store.integrity import structure_invariants as structure
 from ..store.integrity import vote_invariants as votes
-from ..store.integrity.looks import Found, Look
+from ..store.integrity.structure_invariants import Found, Look
 from .jobs import dead_jobs
 
 SHOWN = 20  # so many breaks of a rule are kept; all are counted
@@ -113,9 +112,12 @@ RULES = (
     Rule(
         "scores", "Closed ballots have scores, open ones none.", votes.scores, "Reopen the ballot and close it again."
     ),
-    Rule("kept files", "Every file that is named is kept, and unchanged.", files.kept_files, FETCH),
+    Rule("kept files", "Every file that is named is kept, and unchanged.", structure.kept_files, FETCH),
     Rule(
-        "embeddings", "Every embedding has its files, of their sizes.", files.embeddings, "Import the embedding again."
+        "embeddings",
+        "Every embedding has its files, of their sizes.",
+        structure.embeddings,
+        "Import the embedding again.",
     ),
     Rule("jobs", "Jobs that run have a process.", _jobs_run, "Start Runoff: it marks them as stopped."),
 )

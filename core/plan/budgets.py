@@ -1,15 +1,41 @@
-"""Plans within a budget: how many votes hours or money pay for, and how often an item can appear then."""
+"""Plans within a budget: how many votes hours or money pay for, and how often an item can appear then.
+
+What a task must pay for an hourly wage that its voters should reach.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from ..errors import PlanError
 from .plan import Plan, cost
 from .values import amount, whole
+
+
+def reward_for_wage(
+    wage: float, *, seconds_per_comparison: float, comparisons_per_task: int, check_comparisons: int = 0
+) -> float:
+    """The lowest reward of a task, in hundredths, at which a voter earns at least `wage` an hour.
+
+        reward = wage · t̄ · comparisons a task / 3600
+
+    The terms are those of `plan.cost`. A last task with fewer comparisons pays better.
+    Raises `PlanError` for values out of range.
+
+    >>> reward_for_wage(12, seconds_per_comparison=6, comparisons_per_task=10)
+    0.2
+    """
+    size = whole(comparisons_per_task, "The number of comparisons in a task", 1)
+    checks = whole(check_comparisons, "The number of check comparisons in a task", 0)
+    seconds = amount(seconds_per_comparison, "The seconds a comparison takes")
+    if seconds == 0:
+        raise PlanError("The seconds a comparison takes must be above 0, found 0.")
+    exact = amount(wage, "The wage") * seconds * (size + checks) / 3600
+    return float(exact.quantize(Decimal("0.01"), rounding=ROUND_CEILING))
+
 
 MOST_APPEARANCES = 10**9
 

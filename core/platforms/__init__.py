@@ -10,21 +10,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import InputError, Issue
-from ..questions.batch import write_batch
-from ..questions.template import render_preview, template
+from ..questions.template import render_preview, template, write_batch
 from ..tabular import Table
 from ..votes.meanings import OpenQuestionsError, Question, with_choices
 from ..votes.platform import Outgoing, Platform, PlatformFile, ResultFile
-from .colleagues import write_comparisons
 from .dresses import undressed
 from .label_studio import LABEL_STUDIO
-from .mapped import of_server, read_mapped
-from .mapping import Mapping
+from .mapped import Mapping, of_server, read_mapped
 from .mturk import MTURK
-from .plain import PLAIN
-from .presets import PRESETS, guess, preset_mapping, preset_of
+from .plain import PLAIN, write_comparisons
+from .presets import PRESETS, guess, open_results, preset_mapping, preset_of
 from .prolific import PROLIFIC
-from .result_tables import open_results
 from .turkle import TURKLE
 
 PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, LABEL_STUDIO, PROLIFIC, PLAIN)

@@ -21,8 +21,8 @@ import pandas as pd
 from ..errors import InputError, Issue
 from ..questions import RoundKind
 from ..questions.base import UNKNOWN
-from ..questions.rating.gold_pairs import Qualified
-from ..questions.rating.page import RATING_PAGE, read_qualification
+from ..questions.rating.kind import RATING_PAGE, read_qualification
+from ..questions.rating.scales import Qualified
 from ..questions.task_page import MOST_ROWS, settings_of_page
 from ..tables import ANSWERS
 from ..tabular import Table, places_of, refuse_doubled
@@ -33,7 +33,7 @@ from ..votes.reading import damaged_voters, decoded, forget_damaged, numbers, re
 from ..votes.times import to_utc, unread_times
 from .mturk import decided
 from .plain import plain_answers, split_ids
-from .result_tables import open_results
+from .presets import open_results
 
 _NO = frozenset({"", "0", "false", "off"})
 _READ = ("assignmentid", "workerid", "assignmentstatus", "approve", "reject", "requesterfeedback", "submittime",

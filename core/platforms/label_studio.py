@@ -17,8 +17,7 @@ import pandas as pd
 
 from ..errors import InputError
 from ..i18n import language
-from ..questions.batch import FIELDS
-from ..questions.template import NOTIONS, TIE, UNKNOWN, paragraphs_of
+from ..questions.template import FIELDS, NOTIONS, TIE, UNKNOWN, paragraphs_of
 from ..tabular import Table
 from ..votes.meanings import Said
 from ..votes.platform import Outgoing, PlatformFile, ResultFile

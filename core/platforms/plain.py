@@ -5,19 +5,36 @@
 
 The comparisons go out as tables too (`colleagues`), so that votes can be collected with anything that holds rows: a
 form, a spreadsheet, a script.
+
+Files for colleagues: the comparisons as tables to fill in, one for all or one for each, as CSV or for Excel.
+
+They come back as a plain table of votes (`plain`).
+
+A ballot as web pages that need no server: each file holds comparisons, keeps the answers, and ends with a CSV.
+
+A file works from a disk or any web host. It renders the template of all platforms; the answers stay in the browser
+until the voter sends back the CSV, which is a plain table of votes (`plain`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..i18n import STANDARD
+from ..i18n import language as language_of
+from ..questions.template import FIELDS, Example, fill, paragraphs_of, render, template
+from ..tables import COMPARISONS
 from ..tabular import Table, places_of
+from ..tabular.csv_writing import for_spreadsheets
+from ..tabular.workbook import MIME, write_workbook
 from ..votes.answers import TEXTS
 from ..votes.meanings import Said
 from ..votes.platform import Outgoing, PlatformFile, ResultFile
@@ -46,7 +63,6 @@ class Plain:
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The comparisons as one table for all, as CSV and for Excel (`colleagues` writes one for each)."""
-        from .colleagues import table_files
 
         return table_files(ballot)
 
@@ -128,3 +144,152 @@ def _unread(
 
 
 PLAIN = Plain()
+
+
+HEADER = ("comparison_id", *FIELDS, "voter", "choice")
+MAX_COLLEAGUES, MAX_NAME = 200, 80
+# A spreadsheet, and whoever opens the file in one, should see the words, not run them.
+
+
+def deal_out(
+    comparisons: pd.DataFrame, names: Sequence[str], *, everybody_all: bool = False
+) -> dict[str, pd.DataFrame]:
+    """The comparisons of each colleague: whole tasks, dealt evenly within one and in order; or all to everybody.
+
+    `comparisons` is a table of schema COMPARISONS. Colleagues who would get nothing are left out. Raises `InputError`
+    for no name, one that comes twice, one too long, or more than 200.
+    """
+    COMPARISONS.check(comparisons)
+    tidy = [" ".join(name.split()) for name in names if name.strip()]
+    issues = [Issue("is there twice", found=name) for name in dict.fromkeys(tidy) if tidy.count(name) > 1]
+    issues += [Issue(f"is longer than {MAX_NAME} letters", found=name) for name in tidy if len(name) > MAX_NAME]
+    if issues or not 1 <= len(tidy) <= MAX_COLLEAGUES:
+        raise InputError(f"Give each colleague a name of their own, 1 to {MAX_COLLEAGUES} of them.", issues)
+    if everybody_all:
+        return dict.fromkeys(tidy, comparisons)
+    tasks = comparisons["task_id"].drop_duplicates()
+    owner = dict(zip(tasks, (at * len(tidy) // max(len(tasks), 1) for at in range(len(tasks))), strict=True))
+    of_row = comparisons["task_id"].map(owner)
+    parts = {name: comparisons[of_row == place].reset_index(drop=True) for place, name in enumerate(tidy)}
+    return {name: part for name, part in parts.items() if len(part)}
+
+
+def write_comparisons(
+    comparisons: pd.DataFrame, *, voter: str = "", ties_allowed: bool = True, excel: bool = False
+) -> bytes:
+    """The comparisons as a table to fill in: `comparison_id`, the texts as shown, `voter`, and an empty `choice`.
+
+    CSV is UTF-8 with a byte order mark; texts that a spreadsheet would take for formulas get an apostrophe there,
+    which does no harm: votes are matched by the id. A workbook holds them as they are and offers the choices.
+    """
+    COMPARISONS.check(comparisons)
+    columns = [comparison_ids(comparisons), *(comparisons[field] for field in FIELDS)]
+    rows = [[*texts, voter, ""] for texts in zip(*columns, strict=True)]
+    if excel:
+        choices = ["left", "right", *(["tie"] if ties_allowed else []), "unknown"]
+        return write_workbook("Comparisons", HEADER, rows, choices={"choice": choices})
+    return for_spreadsheets(HEADER, rows)
+
+
+def write_tables(
+    parts: dict[str, pd.DataFrame], *, name: str, ties_allowed: bool = True, excel: bool = False
+) -> dict[str, bytes]:
+    """A file for each colleague, by its name; the colleague stands in the column `voter`.
+
+    Files are numbered, as names of people may hold anything.
+    """
+    ending = "xlsx" if excel else "csv"
+    return {
+        f"{name}-colleague-{number:03d}.{ending}": write_comparisons(
+            part, voter=voter, ties_allowed=ties_allowed, excel=excel
+        )
+        for number, (voter, part) in enumerate(parts.items(), 1)
+    }
+
+
+def table_files(ballot: Outgoing) -> tuple[PlatformFile, ...]:
+    """One table for all colleagues, as CSV and as a workbook."""
+
+    def make(excel: bool) -> bytes:
+        return write_comparisons(ballot.asked(), ties_allowed=ballot.ties_allowed, excel=excel)
+
+    labels = ("Comparisons as a table (CSV)", "Comparisons as a table (XLSX)")
+    if ballot.is_top_up:
+        labels = ("Comparisons without a vote (CSV)", "Comparisons without a vote (XLSX)")
+    note = "A row each, with its id: left or right is what the table shows there. Whoever fills it in writes a name."
+    return (
+        PlatformFile(f"{ballot.part}-comparisons.csv", labels[0], note, "text/csv", partial(make, False)),
+        PlatformFile(
+            f"{ballot.part}-comparisons.xlsx",
+            labels[1],
+            "The same for Excel: choices from a list, and no text is taken for a formula.",
+            MIME,
+            partial(make, True),
+        ),
+    )
+
+
+MAX_FILES = 500
+
+
+def write_offline(
+    comparisons: pd.DataFrame,
+    *,
+    name: str,
+    notion: str,
+    ties_allowed: bool,
+    question: str | None = None,
+    instructions: str | None = None,
+    examples: Sequence[Example] = (),
+    consent: str = "",
+    n_files: int = 1,
+    language: str = STANDARD,
+) -> dict[str, bytes]:
+    """The files by name: the ballot's tasks dealt out evenly within one task, whole and in order, `n_files` at most.
+
+    `comparisons` is a table of schema COMPARISONS, `name` begins the files' names. `consent` (plain text; a blank line
+    begins a paragraph) and `examples` stand before the first comparison; a voter who begins agrees. `language`, a code
+    of `LANGUAGES`, is that of all other texts; the CSV that comes back is the same in each. Raises `InputError` for no
+    comparison, or a number of files that isn't between 1 and `MAX_FILES`.
+
+    >>> columns = {"question_id": 7, "task_id": "t", "n": 1, "first": 0, "second": 1, "flipped": False}
+    >>> row = columns | dict.fromkeys(FIELDS, "</script>")
+    >>> (page,) = write_offline(pd.DataFrame([row]), name="b1", notion="relatedness", ties_allowed=True).values()
+    >>> page.count(b"</script>")
+    3
+    """
+    COMPARISONS.check(comparisons)
+    if comparisons.empty or not 1 <= n_files <= MAX_FILES:
+        raise InputError(f"A ballot with comparisons makes 1 to {MAX_FILES} files, not {n_files}.")
+    text = language_of(language).text
+    body = template(
+        n_comparisons=1,
+        notion=notion,
+        ties_allowed=ties_allowed,
+        question=question,
+        instructions=instructions,
+        target="page",
+        language=language,
+    )
+    rows = comparisons.assign(id=comparison_ids(comparisons))[["task_id", "id", *FIELDS]]
+    tasks = rows["task_id"].drop_duplicates()
+    file_of = dict(zip(tasks, (at * n_files // len(tasks) for at in range(len(tasks))), strict=True))
+    pages = {}
+    for number, part in rows.groupby(rows["task_id"].map(file_of), sort=True):
+        file_id = f"{name}-part-{int(str(number)) + 1:03d}"
+        shown = part.drop(columns="task_id").to_dict("records")
+        page = render(
+            "offline",
+            language,
+            consent=paragraphs_of(text(consent)),
+            examples=examples,
+            first=fill(body, {field: str(shown[0][field]) for field in FIELDS}),
+            data=_json({"id": file_id, "comparisons": shown}),
+        )
+        pages[f"{file_id}.html"] = page.encode("utf-8")
+    return pages
+
+
+def _json(value: object) -> str:
+    """Data for a script element, which only "<" could end; JSON may write it in another way."""
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")

@@ -1,18 +1,92 @@
-"""Which column is which in the exports of Label Studio, Potato, Toloka and Appen, and a guess for any other table."""
+"""Which column is which in the exports of Label Studio, Potato, Toloka and Appen, and a guess for any other table.
+
+Label Studio's exports: its JSON, and the rows that JSON_MIN and CSV have of it.
+
+The full JSON holds tasks with annotations, each with the results of the controls; the other two hold a row an
+annotation: the task's data, `id`, a column a control, `annotator`, `annotation_id`, `created_at`, `updated_at`,
+`lead_time`. Annotations that were skipped (`was_cancelled`) have no answer.
+
+A result file opened as a table, whatever it is: CSV, an Excel workbook, JSON, or JSON line by line.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from ..errors import InputError, Issue
 from ..questions.template import TIE, UNKNOWN
-from ..tabular import Table
-from .label_studio_results import OWN, is_min
-from .mapped import USUAL, unwrapped
-from .mapping import NUMBER, Mapping
+from ..tabular import RowsOfJson, Table, is_json, json_records, json_table, open_table, same_name
+from .mapped import NUMBER, USUAL, Mapping, unwrapped
 from .mturk import MTURK
 from .turkle import TURKLE
+
+OWN = frozenset({"annotation_id", "annotator", "created_at", "id", "lead_time", "updated_at", "was_cancelled"})
+
+
+def is_export(records: Sequence[Any]) -> bool:
+    """Whether these are the tasks of a full JSON export."""
+    return bool(records) and all(isinstance(task, AnyMapping) and "annotations" in task for task in records)
+
+
+def has_answers(tasks: Sequence[AnyMapping[str, Any]]) -> bool:
+    """Whether any annotation of a full export says anything, in whatever control."""
+    lists = [task["annotations"] for task in tasks if isinstance(task["annotations"], list)]
+    return any(isinstance(each, AnyMapping) and each.get("result") for annotations in lists for each in annotations)
+
+
+def is_min(header: Sequence[str]) -> bool:
+    """Whether these are the columns of JSON_MIN or CSV."""
+    return {"annotation_id", "annotator"} <= {name.strip().casefold() for name in header}
+
+
+def rows_of(tasks: Sequence[AnyMapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The annotations of a full export as JSON_MIN has them, with `was_cancelled`.
+
+    >>> list(rows_of([{"id": 1, "data": {"text1": "a"}, "annotations": [{"id": 10, "completed_by": {"id": 1, "email":
+    ... "w"}, "result": [{"from_name": "pw", "value": {"selected": "left"}}]}]}]))[0]["pw"]
+    'left'
+    """
+    for task in tasks:
+        data = task.get("data")
+        annotations = task.get("annotations")
+        for annotation in annotations if isinstance(annotations, list) else []:
+            if not isinstance(annotation, AnyMapping):
+                continue
+            row: dict[str, Any] = dict(data) if isinstance(data, AnyMapping) else {}
+            row |= {"id": task.get("id"), "annotation_id": annotation.get("id")}
+            row["annotator"] = _annotator(annotation.get("completed_by"))
+            row |= {name: annotation.get(name) for name in ("created_at", "updated_at", "lead_time")}
+            row["was_cancelled"] = annotation.get("was_cancelled", False)
+            row["was_cancelled"] = bool(row["was_cancelled"] or annotation.get("skipped"))
+            if not row["was_cancelled"]:
+                row |= _answers(annotation.get("result"))
+            yield row
+
+
+def _annotator(completed_by: Any) -> Any:
+    if isinstance(completed_by, AnyMapping):
+        return completed_by.get("email") or completed_by.get("id")
+    return completed_by
+
+
+def _answers(results: Any) -> dict[str, Any]:
+    """What the controls hold, by their names: the side of a pairwise one, the choice of choices."""
+    found: dict[str, Any] = {}
+    for result in results if isinstance(results, Sequence) else []:
+        if not isinstance(result, AnyMapping) or not isinstance(result.get("value"), AnyMapping):
+            continue
+        value = result["value"]
+        chosen = value.get("selected", value.get("choices"))
+        if chosen is not None:
+            name = str(result.get("from_name", "choice"))
+            value = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
+            found[name] = value if found.get(name, value) == value else f"{found[name]}+{value}"
+    return found
+
 
 LOOKED_AT = 200  # rows that a guess looks at
 # The usual names of a column by its role, in the order of preference; prefixes are left out before.
@@ -120,3 +194,72 @@ def _by_values(table: Table, found: dict[str, str]) -> str:
         if column not in taken and says_more and values <= set(USUAL):
             return column
     return ""
+
+
+MOST_LETTERS = 10_000  # of a column's name, which may be a question of a survey; names are looked at letter by letter
+# Columns of which a sheet with results has all of one set (casefolded).
+_SHEETS = (
+    frozenset({"assignmentid", "workerid"}),
+    frozenset({"comparison_id", "choice"}),
+    frozenset({"question_id", "answer"}),
+    frozenset({"participant id", "status"}),
+)
+
+
+def open_results(data: bytes, name: str, *, encoding: str | None = None, sheet: str | None = None) -> Table:
+    """Open a result file. Of a workbook the sheet is taken that holds results, else the only one of several columns.
+
+    Raises `InputError` where it is none, or damaged, or has a name of a column as no program writes them.
+
+    >>> open_results(b'[{"voter": "anna", "labels": {"choice": "left"}}]', "votes.json").header
+    ('voter', 'labels.choice')
+    """
+    table: Table
+    if is_json(data):
+        table = json_table(_of_platforms(json_records(data, name), name), name)
+    else:
+        table = open_table(data, name, encoding=encoding, sheet=sheet, fits=(_holds_results, _has_columns))
+    long = next((column for column in table.header if len(column) > MOST_LETTERS), None)
+    if long is not None:
+        told = [Issue("is longer than any that a program writes", column=long[:40] + "…")]
+        raise InputError(f"{name} isn't a table of results: the name of a column has {len(long):,} letters.", told)
+    return table
+
+
+def _holds_results(header: Sequence[str]) -> bool:
+    names = set(map(same_name, header))
+    return any(known <= names for known in _SHEETS) or preset_of(header) is not None
+
+
+def _has_columns(header: Sequence[str]) -> bool:
+    return len(header) > 1
+
+
+def _of_platforms(found: RowsOfJson, name: str) -> RowsOfJson:
+    """What platforms export as nested JSON as rows of answers."""
+    if is_export(found.records):
+        if not has_answers(found.records):
+            raise InputError(
+                f"{name} is an export of Label Studio in which nobody has chosen yet: of its {len(found.records):,} "
+                "tasks none has an answer in any control (in Runoff's interface they are called “choice” and “other”). "
+                "Export it again once people have answered."
+            )
+        rows: list[AnyMapping[str, Any]] = list(rows_of(found.records))
+    elif len(found.records) == 1 and "instance_id_to_label_to_value" in found.records[0]:
+        rows = _potato_state(found.records[0])
+    else:
+        return found
+    return RowsOfJson(rows, tuple(range(1, len(rows) + 1)))
+
+
+def _potato_state(state: AnyMapping[str, Any]) -> list[AnyMapping[str, Any]]:
+    """One annotator's file of Potato as rows of its exports."""
+    rows: list[AnyMapping[str, Any]] = []
+    labels = state["instance_id_to_label_to_value"]
+    for instance, values in labels.items() if isinstance(labels, AnyMapping) else ():
+        row: dict[str, Any] = {"instance_id": instance, "user_id": state.get("user_id", "")}
+        for pair in values if isinstance(values, list) else ():
+            if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], AnyMapping):
+                row[f"{pair[0].get('schema', '')}.{pair[0].get('name', '')}"] = pair[1]
+        rows.append(row)
+    return rows

@@ -18,16 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ballots.draw import draw_uniform
-from ..base.parallel import spread, workers_for
-from ..base.progress import Progress
+from ..base.parallel import Progress, spread, workers_for
 from ..errors import UndefinedMetricError
 from ..plan import Plan
 from ..plan.budgets import appearances_for_budget
 from ..scores.borda import VotesOf
 from ..scores.fit import FittedVotes
-from ..scores.posterior import item_posteriors
+from ..scores.posterior import item_posteriors, likely_scores, simulated_outcomes
 from ..scores.reliability import Agreement, Metric
-from ..scores.simulated_votes import likely_scores, simulated_outcomes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ballots.draw import select_items
-from ..base.progress import Progress
+from ..base.parallel import Progress
 from ..plan import Plan
 from ..scores.borda import VotesOf, rescaled, rescaling_slope, tally, updated_mean
 from ..scores.uncertainty import bootstrap_intervals, resampled_scores

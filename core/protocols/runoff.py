@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ballots.dealing import count_seen, deal_to_voters
-from ..ballots.pairing import connected_or_redrawn, draw_near_comparisons
-from ..ballots.selection import select_leading
-from ..base.progress import Progress
+from ..ballots.pairing import connected_or_redrawn, count_seen, deal_to_voters, draw_near_comparisons, select_leading
+from ..base.parallel import Progress
 from ..errors import PlanError
 from ..plan import Plan
 from ..plan.budgets import largest_within
@@ -25,7 +23,7 @@ from ..scores.borda import VotesOf
 from ..scores.bradley_terry import expected_borda
 from ..scores.fit import FittedVotes, fit_votes, fit_with_voters, joined
 from ..scores.reliability import Agreement, Metric
-from ..scores.voter_bootstrap import resample_voters
+from ..scores.uncertainty import resample_voters
 from .base import (
     N_TOP,
     RESAMPLES,

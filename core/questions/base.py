@@ -28,8 +28,7 @@ from ..tabular import Table
 from ..tabular.json_texts import known_values
 from ..votes.platform import ResultFile
 from .order.groups import GroupComparison, TargetGroup
-from .rating.gold_pairs import TOLERANCE, GoldPair
-from .rating.scales import CLSS, Anchor, RatingScale
+from .rating.scales import CLSS, TOLERANCE, Anchor, GoldPair, RatingScale
 from .task_page import Page
 
 Floats = NDArray[np.float64]

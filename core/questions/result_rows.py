@@ -13,8 +13,7 @@ from ..tables import ANSWERS, KNOWN, SHOWN
 from ..votes.classify import Preview, let_wait, name_assignments
 from ..votes.counting import judge
 from ..votes.matching import text_key
-from ..votes.policy import DEFAULT, Policy
-from ..votes.verdicts import Verdict
+from ..votes.verdicts import DEFAULT, Policy, Verdict
 from .base import RoundKind, RoundSettings
 
 Ints = npt.NDArray[np.int64]

@@ -28,8 +28,7 @@ from markupsafe import Markup
 from ..errors import InputError, Issue
 from ..i18n import LANGUAGES, STANDARD, Language, translatable
 from ..i18n import language as language_of
-from .rating.gold_pairs import TOLERANCE, GoldPair
-from .rating.scales import CLSS, SCALES, Anchor, RatingScale
+from .rating.scales import CLSS, SCALES, TOLERANCE, Anchor, GoldPair, RatingScale
 from .template import packaged, render
 
 NOTIONS = ("relatedness", "similarity")

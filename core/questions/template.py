@@ -3,22 +3,172 @@
 The template is plain HTML with `${variables}` named as the columns of the batch file. It works without any
 external file, by mouse, touch, keyboard and screen reader, on a phone and in a dark colour scheme. Look and behaviour
 stand in `template.css` and `template.js` beside this module, its HTML in `templates/`.
+
+The batch file: the tasks of a ballot as the CSV that Turkle and Mechanical Turk take.
+
+Worked examples on the task page: two pairs, which of them to choose, and why.
+
+They are part of the wording, chosen by the owner; none is shown unless asked for. An example must not hold
+an item of the project: its answer would be given away.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+import pandas as pd
+
 from ..base.templating import environment
-from ..errors import InputError, Issue
+from ..errors import InputError, Issue, PlanError
 from ..i18n import STANDARD, translatable
+from ..i18n import STANDARD as ENGLISH
 from ..i18n import language as language_of
-from ..votes.text import encode
-from .batch import suffixes
-from .examples import Example
+from ..tables import COMPARISONS
+from ..votes.text import batch_bytes, encode
+
+# The columns of one comparison, in the order of the file; `_n` is added where a task holds several.
+FIELDS = ("left_a", "left_b", "right_a", "right_b", "area_left", "area_right")
+
+
+def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None, ascii_only: bool = False) -> bytes:
+    """Write the tasks of a ballot, one row a task: `task_id`, then `left_a_n, …, area_right_n` for n = 1, 2, ….
+
+    The numbers are left off when every task holds one comparison. A task with fewer comparisons than the
+    widest ends in empty cells, which the template removes. Tokens are written by `text.encode`. UTF-8 without a
+    byte order mark (Turkle refuses one), lines end in LF (both platforms read it), rows in order of first appearance.
+
+    Parameters: `tasks`, a table of comparisons (`tables.COMPARISONS`), in any order; `only`, the question ids to
+    publish (all by default): the cells of other comparisons are empty, so that numbers keep their meaning, and
+    tasks without any are left out; `ascii_only` writes all other letters as character references too, which pages
+    show alike: Turkle's interface cuts result files that hold letters outside ASCII.
+    Raises `InputError` when there is no comparison, or when a task's comparisons aren't numbered 1, 2, … without gaps.
+
+    >>> row = {"question_id": 7, "task_id": "t1", "n": 1, "first": 0, "second": 1, "flipped": False,
+    ...        "left_a": "ship", "left_b": "boat", "right_a": "pay", "right_b": "R&D",
+    ...        "area_left": "sea", "area_right": "job"}
+    >>> print(write_batch(pd.DataFrame([row])).decode(), end="")
+    task_id,left_a,left_b,right_a,right_b,area_left,area_right
+    t1,ship,boat,pay,R&amp;D,sea,job
+    """
+    COMPARISONS.check(tasks)
+    if tasks.empty:
+        raise InputError("There is no comparison to publish: the ballot has no tasks. Draw the ballot first.")
+    numbers = tasks.groupby("task_id", sort=False)["n"].agg(["min", "max", "count", "nunique"])
+    is_gapless = (numbers["min"] == 1) & (numbers["max"] == numbers["count"]) & (numbers["nunique"] == numbers["count"])
+    if not is_gapless.all():
+        text = "comparisons must be numbered 1, 2, … without gaps"
+        issues = [Issue(text, column="n", found=str(task)) for task in numbers.index[~is_gapless]]
+        raise InputError("These tasks can't be published.", issues)
+    width = int(numbers["max"].max())
+    header = ["task_id", *(field + suffix for suffix in suffixes(width) for field in FIELDS)]
+    ordered = tasks.sort_values("n", kind="stable")
+    cells: dict[str, list[str]] = {task: [] for task in numbers.index}
+    blank = [""] * len(FIELDS)
+    wanted = None if only is None else frozenset(only)
+    for question, task_id, *values in ordered[["question_id", "task_id", *FIELDS]].itertuples(index=False, name=None):
+        cells[task_id].extend(map(encode, values) if wanted is None or question in wanted else blank)
+    n_cells = width * len(FIELDS)
+    rows = ([encode(task), *row, *[""] * (n_cells - len(row))] for task, row in cells.items() if any(row))
+    return batch_bytes(header, rows, ascii_only=ascii_only)
+
+
+def suffixes(n_comparisons: int) -> list[str]:
+    """The endings of a task's variables: `_1`, `_2`, …, or none at all when a task holds one comparison."""
+    return [""] if n_comparisons == 1 else [f"_{n}" for n in range(1, n_comparisons + 1)]
+
+
+MOST_EXAMPLES = 3
+MAX_WORD, MAX_WHY = 100, 300
+ANSWERS = ("left", "right", "tie")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One example: the left and the right pair, the answer (left, right or tie) and the reason for it."""
+
+    left: tuple[str, str]
+    right: tuple[str, str]
+    answer: str
+    why: str = ""
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Example:
+        """An example as JSON keeps it; KeyError, TypeError or ValueError for anything else.
+
+        >>> Example.of({"left": ["a", "b"], "right": ["c", "d"], "answer": "tie", "why": ""}).left
+        ('a', 'b')
+        """
+        (one, two), (three, four) = stored["left"], stored["right"]
+        return cls((str(one), str(two)), (str(three), str(four)), str(stored["answer"]), str(stored.get("why", "")))
+
+
+# Four words, the answer, and why. The words are one text: another language takes others that show the same.
+_STANDARD: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+    "relatedness": (
+        (
+            translatable("ship, harbour, ship, dentist"), "left",
+            translatable("Ships lie in harbours; few have a dentist."),
+        ),
+        (
+            translatable("hot, purple, hot, cold"), "right",
+            translatable("Opposites are related: both are about temperature."),
+        ),
+        (translatable("glove, hand, sock, foot"), "tie", translatable("One is as related as the other.")),
+    ),
+    "similarity": (
+        (
+            translatable("boat, ship, harbour, ship"), "left",
+            translatable("A boat is nearly a ship; a harbour is a place for it."),
+        ),
+        (translatable("hot, cold, hot, warm"), "right", translatable("Opposites are not similar.")),
+        (translatable("begin, start, sofa, couch"), "tie", translatable("Both pairs mean the same.")),
+    ),
+}  # fmt: skip
+
+
+def standard_examples(notion: str, *, ties_allowed: bool, language: str = ENGLISH) -> tuple[Example, ...]:
+    """Examples to start from for relatedness or similarity; without the tie where none may be answered.
+
+    >>> [example.answer for example in standard_examples("similarity", ties_allowed=False)]
+    ['left', 'right']
+    """
+    text = language_of(language).text
+    found = []
+    for words, answer, why in _STANDARD[notion]:
+        a, b, c, d = text(words).split(", ")
+        found.append(Example((a, b), (c, d), answer, text(why)))
+    return tuple(example for example in found if ties_allowed or example.answer != "tie")
+
+
+STANDARD_EXAMPLES: Mapping[str, tuple[Example, ...]] = {
+    notion: standard_examples(notion, ties_allowed=True) for notion in _STANDARD
+}
+
+
+def check_examples(examples: Sequence[Example], *, ties_allowed: bool) -> None:
+    """`PlanError` for what voters could not make sense of: an empty word, an answer that isn't allowed, too much."""
+    if len(examples) > MOST_EXAMPLES:
+        raise PlanError(f"The task page has {len(examples)} examples; {MOST_EXAMPLES} is the most. Take some off.")
+    for number, example in enumerate(examples, start=1):
+        words = (*example.left, *example.right)
+        if not all(word.strip() for word in words):
+            raise PlanError(f"Example {number} lacks a word. Fill in its four words, or have fewer examples.")
+        if len(max(words, key=len)) > MAX_WORD or len(example.why) > MAX_WHY:
+            raise PlanError(
+                f"Example {number} is too long: a word has at most {MAX_WORD} characters, a reason {MAX_WHY}."
+            )
+        if frozenset(example.left) == frozenset(example.right):
+            raise PlanError(f"Example {number} shows the same pair on both sides. Change one of its words.")
+        if example.answer not in ANSWERS or (example.answer == "tie" and not ties_allowed):
+            raise PlanError(
+                f"The answer to example {number} is {example.answer!r}, which voters can't give. "
+                f"It must be left{', right or tie' if ties_allowed else ' or right'}."
+            )
+
 
 NOTIONS = {
     "relatedness": (

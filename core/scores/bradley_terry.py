@@ -29,9 +29,8 @@ from scipy.special import expit
 
 from ..errors import InputError, NotConvergedError
 from .borda import checked_votes, tally
-from .connection import checked_parts, disconnected
 from .newton import minimise
-from .pair_graph import PairGraph
+from .pair_graph import PairGraph, checked_parts, disconnected
 from .voter_effects import Data, Effects, Likelihood
 
 Floats = NDArray[np.float64]

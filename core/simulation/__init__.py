@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .campaign import Accuracy, Campaign, simulate_campaign
-from .runs import Run, accuracy_of, simulate_campaigns
+from .campaign import Accuracy, Campaign, Run, accuracy_of, simulate_campaign, simulate_campaigns
 
 __all__ = ["Accuracy", "Campaign", "Run", "accuracy_of", "simulate_campaign", "simulate_campaigns"]

@@ -1,17 +1,27 @@
-"""A whole campaign on simulated voters, from the first ballot to the scores and their accuracy."""
+"""A whole campaign on simulated voters, from the first ballot to the scores and their accuracy.
+
+Drawing comparisons quickly, and as the paper's authors' released code draws them.
+
+A simulation draws thousands of ballots, and nobody sees them: tasks and token orders are not needed. Hence a second
+way to the same random graphs as `core.ballots.graphs`, some ten times as fast. It isn't used for real ballots, which
+must stay the same, byte for byte, for the same seed.
+
+Many campaigns of one setting, split over processor cores or machines, the same whoever computes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import metrics
-from ..ballots.graphs import balanced_sides
-from ..errors import InputError
+from ..ballots.graphs import FEW_EDGES, PATIENCE, balanced_sides, regular_pairs, simple_graph
+from ..base.parallel import Switch, check_workers, spread, workers_for
+from ..errors import InputError, UndefinedMetricError
 from ..plan import Plan
 from ..protocols import Held, Mode, Protocol, Votes
 from ..protocols.paper import borda_of
@@ -19,7 +29,136 @@ from ..scores.borda import BallotScores
 from ..voters.model import CELLS, checked_similarity, opinions, opinions_asked, overrule
 from ..voters.panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from .conventions import Convention, convention_of, method_of
-from .drawing import quick_comparisons
+
+FREE_DEGREE, FREE_TRIES = 3, 20  # up to this degree whole pairings are tried for one without a fault
+# Share of faulty edges above which a graph is mixed: at 8 % (124 items, M = 20) repairs alone leave no trace in the
+# number of triangles of 1,500 graphs, at 15 % (16 items of degree 5) 2 % are missing. From two rounds of switches on
+# 15,000 such graphs have as many as after twenty.
+MIX_ABOVE, MIX_ROUNDS = 0.1, 3
+PARTNERS = 4  # edges looked at in a round for each faulty one
+TABLE = 16_000_000  # pairs of vertices up to which a table of them is kept for mixing
+
+
+def quick_comparisons(items: Ints, n_comparisons: int, rng: np.random.Generator) -> Ints:
+    """`n_comparisons` random comparisons of `items`, by the rules of `core.ballots.draw_comparisons` but for the sides.
+
+    Every item appears equally often within one; no item meets itself; the counts of any two pairs of items differ
+    by at most one, so nobody meets twice while there are pairs left. Rows are in random order, columns mean nothing.
+    Items (at least two, all different) and number (at least 1) are not checked. Shape (n_comparisons, 2).
+    """
+    pairs = items[regular_pairs(len(items), n_comparisons, rng, graph=quick_graph)]
+    if 4 * n_comparisons > len(items) * (len(items) - 1):
+        pairs = pairs[rng.permutation(n_comparisons)]  # those that `quick_graph` didn't draw stand in order
+    return pairs
+
+
+def quick_graph(degrees: Ints, rng: np.random.Generator) -> Ints:
+    """What `core.ballots.graphs.simple_graph` draws, in less time and from other random numbers, shape (n_edges, 2).
+
+    The edge ends are shuffled and paired, loops and repeats switched with random other edges, and dense graphs mixed
+    by further switches. One sort of packed numbers finds the repeats, and a table of all pairs tells what is taken.
+    """
+    n, ends = len(degrees), np.repeat(np.arange(len(degrees)), degrees)
+    m = len(ends) // 2
+    tries = FREE_TRIES if m <= FEW_EDGES and degrees.max(initial=0) <= FREE_DEGREE else 0
+    while True:
+        edges = rng.permutation(ends).reshape(2, m)
+        n_faulty = len(_faults(edges, n)[1])
+        if n_faulty and tries:
+            tries -= 1  # where degrees are low a pairing without a fault soon turns up, and that is exactly uniform
+            continue
+        mixing = n_faulty > MIX_ABOVE * m
+        if mixing and n * n > TABLE:
+            return simple_graph(degrees, rng)
+        if _repaired(edges, n, rng):
+            break
+    if mixing:
+        _mix(edges, n, rng)
+    return edges.T
+
+
+# Below, `edges` has shape (2, n_edges), and is worked on in place.
+
+
+def _keys(one: Ints, other: Ints, n: int) -> Ints:
+    """One number an unordered pair: lower end · n + higher end."""
+    low = np.minimum(one, other)
+    low *= n - 1
+    low += one
+    low += other
+    return low
+
+
+def _faults(edges: Ints, n: int) -> tuple[Ints, Ints]:
+    """The sorted keys of all edges, and the edges to be changed: loops, and all but one of equal edges."""
+    m = edges.shape[1]
+    bits = max(1, m.bit_length())
+    packed = _keys(edges[0], edges[1], n)
+    packed <<= bits
+    packed |= np.arange(m)
+    packed.sort()
+    taken = packed >> bits
+    repeats = packed[1:][taken[1:] == taken[:-1]] & ((1 << bits) - 1)
+    loops = np.flatnonzero(edges[0] == edges[1])
+    repeats = repeats[edges[0, repeats] != edges[1, repeats]]  # a loop may be a repeat too, and counts once
+    return taken, np.concatenate((repeats, loops))
+
+
+def _repaired(edges: Ints, n: int, rng: np.random.Generator) -> bool:
+    """Switch faulty edges with random others until none is left; False where that takes too long."""
+    for _ in range(PATIENCE):
+        taken, faulty = _faults(edges, n)
+        if not len(faulty):
+            return True
+        _switch(edges, n, taken, faulty, rng)
+    return False
+
+
+def _switch(edges: Ints, n: int, taken: Ints, faulty: Ints, rng: np.random.Generator) -> None:
+    """One round: a faulty edge {p, q} and another {r, s} become {p, r}, {q, s} where both are new.
+
+    Two switches of a round may make the same edge; the next round finds it.
+    """
+    m, turns = edges.shape[1], np.arange(len(faulty))
+    there = rng.integers(m, size=(PARTNERS, len(faulty)))
+    coin = rng.integers(2, size=there.shape)
+    mine, theirs = edges[:, None, faulty], edges[np.stack((coin, 1 - coin)), there]
+    keys = _keys(np.broadcast_to(mine, theirs.shape), theirs, n)
+    place = np.searchsorted(taken, keys)
+    place[place == m] = 0
+    good = ((taken[place] != keys) & (mine != theirs)).all(axis=0)
+    first = good.argmax(axis=0)  # the first partner that will do
+    there, theirs = there[first, turns], theirs[:, first, turns]
+    owner = np.full(m, -1)
+    owner[there] = turns
+    owner[faulty] = -1
+    free = good[first, turns] & (owner[there] == turns)  # an edge takes part in one switch
+    here, mine, theirs, there = faulty[free], mine[:, 0, free], theirs[:, free], there[free]
+    edges[:, here] = np.stack((mine[0], theirs[0]))
+    edges[:, there] = np.stack((mine[1], theirs[1]))
+
+
+def _mix(edges: Ints, n: int, rng: np.random.Generator) -> None:
+    """Rounds of switches among all edges of a graph without faults; it stays without."""
+    m = edges.shape[1]
+    half = m // 2
+    there_is = np.zeros(n * n, dtype=bool)
+    there_is[_keys(edges[0], edges[1], n)] = True
+    claim = np.empty(n * n, dtype=np.int64)  # read only where it was just written
+    numbers = np.arange(2 * half).reshape(2, half)
+    for _ in range(MIX_ROUNDS):
+        order = rng.permutation(m)
+        here, there = order[:half], order[half : 2 * half]
+        mine, theirs = edges[:, here], edges[:, there]
+        keys = _keys(mine, theirs, n)
+        claim[keys] = numbers
+        good = (~there_is[keys] & (claim[keys] == numbers) & (mine != theirs)).all(axis=0)
+        mine, theirs = mine[:, good], theirs[:, good]
+        there_is[_keys(mine[0], mine[1], n)] = False
+        there_is[_keys(theirs[0], theirs[1], n)] = False
+        there_is[keys[:, good]] = True
+        edges[:, here[good]] = np.stack((mine[0], theirs[0]))
+        edges[:, there[good]] = np.stack((mine[1], theirs[1]))
 
 
 class Accuracy(NamedTuple):
@@ -208,3 +347,112 @@ class Crowd:
             self.z, first, second, voter, self.voters, seed=self.seed, notion=self.notion, amplitude=self.amplitude
         )
         return one, other
+
+
+T = TypeVar("T")
+BATCH_VOTES = 160_000  # votes simulated between two looks at `stop`: some 40 ms
+WORTH_VOTES = 10_000_000  # votes from which on more processes are started: some 2.5 s of one core
+UNDEFINED = Accuracy(np.nan, np.nan, np.nan, np.nan)
+
+
+def accuracy_of(campaign: Campaign) -> Accuracy:
+    """The campaign's accuracy; all NaN where its scores or the truth are all equal."""
+    try:
+        return campaign.accuracy()
+    except UndefinedMetricError:
+        return UNDEFINED
+
+
+@dataclass(frozen=True)
+class Run(Generic[T]):
+    """Results of campaigns 0, 1, 2, …, in order; fewer than the `n_wanted` only where the run was stopped."""
+
+    results: tuple[T, ...]
+    n_wanted: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no campaign is missing."""
+        return len(self.results) == self.n_wanted
+
+
+def simulate_campaigns(
+    similarity: ArrayLike,
+    plan: Plan,
+    *,
+    protocol: str,
+    n: int,
+    seed: int,
+    workers: int | None = 1,
+    panel: Panel | Voters = PAPER_PANEL,
+    convention: str = "paper",
+    notion: str = "relatedness",
+    measure: Callable[[Campaign], Any] = accuracy_of,
+    progress: Callable[[int, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    backend: str = "loky",
+) -> Run[Any]:
+    """Simulate `n` campaigns and measure each; see `simulate_campaign` for what isn't named here.
+
+    Campaign s draws from `SeedSequence(seed, spawn_key=(s,))`. So results depend neither on the number of workers nor
+    on `n`, and campaign s has the same voters with the same opinions under every protocol.
+
+    Parameters
+    ----------
+    n : number of campaigns, at least 1; seed : from 0 on.
+    workers : processes to use; 1 stays in this one, None takes a process for each free core where that pays.
+    measure : what is kept of a campaign; it runs where the campaign did, so it must be a function of a module.
+    progress : called in this process with the numbers of campaigns done and wanted, whenever some are done.
+    stop : asked in this process now and then; once it says True no more campaigns begin, and those done are returned.
+    backend : "loky" for processes of this machine, or "dask" for the workers of a Dask cluster: the client of
+        `dask.distributed` that is there, else one of its own on this machine. `workers` doesn't matter then.
+
+    Raises `InputError` for values that don't fit, or if Dask is asked for and isn't installed.
+    """
+    method_of(convention_of(convention), protocol)
+    check_workers(workers, backend)
+    for name, value, least in (("n", n, 1), ("seed", seed, 0)):
+        if value < least:
+            raise InputError(f"{name} must be a whole number from {least} on, found {value!r}.")
+    job = Job(checked_similarity(similarity), plan, protocol, seed, panel, convention, notion, measure)
+    size = max(1, BATCH_VOTES // plan.n_comparisons)
+    n_workers = workers_for(n * plan.n_comparisons, WORTH_VOTES, workers)
+    size = min(size, -(-n // n_workers))
+    batches = [range(start, min(start + size, n)) for start in range(0, n, size)]
+    results: list[Any] = []
+    switch = Switch(stop)
+    for part in spread(job, switch.until(batches), workers=n_workers, backend=backend):
+        results.extend(part)
+        if progress is not None:
+            progress(len(results), n)
+        switch.look()
+    return Run(tuple(results), n)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What every campaign of a run has in common; called with the numbers of some campaigns, it simulates them."""
+
+    similarity: Floats
+    plan: Plan
+    protocol: str
+    seed: int
+    panel: Panel | Voters
+    convention: str
+    notion: str
+    measure: Callable[[Campaign], Any]
+
+    def __call__(self, numbers: Iterable[int]) -> list[Any]:
+        return [self.measure(self.campaign(number)) for number in numbers]
+
+    def campaign(self, number: int) -> Campaign:
+        """The campaign of this number, from 0."""
+        return simulate_campaign(
+            self.similarity,
+            self.plan,
+            protocol=self.protocol,
+            rng=np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,))),
+            panel=self.panel,
+            convention=self.convention,
+            notion=self.notion,
+        )

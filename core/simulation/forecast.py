@@ -2,13 +2,17 @@
 
 A forecast is as good as its guess of the similarities and of the voters; it is there to compare plans and budgets, not
 to be believed to the last digit.
+
+What a panel could give at most: the accuracy of all its opinions on every item, with no vote in between.
+
+No plan and no estimator gets past it; where it is low only other or more voters help.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +21,13 @@ from scipy.stats import norm
 
 from .. import metrics
 from ..errors import InputError, UndefinedMetricError
+from ..metrics import weighted_kendall, weighted_spearman
 from ..plan import Plan
 from ..protocols import protocol_of
-from ..voters.model import checked_similarity
-from ..voters.panel import PAPER_PANEL, Floats, Panel
+from ..voters.model import checked_similarity, opinions
+from ..voters.panel import PAPER_PANEL, Floats, Panel, draw_panel
 from . import Campaign, simulate_campaigns
-from .runs import accuracy_of
+from .campaign import accuracy_of
 
 LEVEL = 0.9  # of the bands
 TOP = 10  # the true top items whose loss is forecast
@@ -226,3 +231,60 @@ def _difference(pair: Floats, scores: Floats) -> float:
     except UndefinedMetricError:
         return np.nan
     return one - other
+
+
+RELIABLE = 0.8  # ρ_w from which a top is called reliable
+DRAWS = 5
+TIMES = (1, 2, 4, 8)
+MOST_OPINIONS = 4_000_000  # held at once
+
+
+@dataclass(frozen=True)
+class PanelCeiling:
+    """ρ_w and τ_w between the true ranking and that of the panel's median opinions, means over drawn panels.
+
+    n_voters : of the panel. enough : the fewest voters of those tried (1, 2, 4 and 8 times as many) that reach
+    ρ_w = .8; None where none does, or where they are too many to try. NaN where all items are truly equal.
+    """
+
+    n_voters: int
+    rho_w: float
+    tau_w: float
+    enough: int | None
+
+    @property
+    def is_reliable(self) -> bool:
+        """The panel can give a reliable top."""
+        return bool(self.rho_w >= RELIABLE)
+
+
+def panel_ceiling(guess: Guess, *, seed: int) -> PanelCeiling:
+    """The ceiling of a guess's panel, and how many of such voters would do. The same seed gives the same figures."""
+    thin = guess.thinned()
+    first, enough = (float("nan"), float("nan")), None
+    for times in TIMES:
+        n_voters = times * thin.panel.n_voters
+        if times > 1 and n_voters * thin.n_items > MOST_OPINIONS:
+            break
+        found = _of_voters(thin, n_voters, seed)
+        first = found if times == 1 else first
+        if found[0] >= RELIABLE:
+            enough = n_voters
+            break
+    return PanelCeiling(thin.panel.n_voters, *first, enough)
+
+
+def _of_voters(guess: Guess, n_voters: int, seed: int) -> tuple[float, float]:
+    truth = np.abs(guess.similarity) if guess.notion == "relatedness" else guess.similarity
+    figures = []
+    for draw in range(DRAWS):
+        rng = np.random.default_rng([seed, 11, draw])
+        voters = draw_panel(replace(guess.panel, n_voters=n_voters), rng)
+        held = opinions(guess.similarity, voters, seed=int(rng.integers(2**31)), notion=guess.notion)
+        middle = np.median(held, axis=0)
+        try:
+            figures.append((weighted_spearman(truth, middle), weighted_kendall(truth, middle)))
+        except UndefinedMetricError:
+            return float("nan"), float("nan")
+    rho_w, tau_w = np.mean(figures, axis=0)
+    return float(rho_w), float(tau_w)

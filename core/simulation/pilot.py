@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
-from ..base.plurals import plural
+from ..base.wording import plural
 from ..errors import InputError
-from ..voters.assumed_similarity import AssumedSimilarity
-from ..voters.panel_fit import LEAST_VOTERS, PanelFit, fit_panel
+from ..voters.panel_fit import LEAST_VOTERS, AssumedSimilarity, PanelFit, fit_panel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

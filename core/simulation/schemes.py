@@ -15,11 +15,13 @@ generators of the same seed give all schemes the same voters with the same opini
 
 What people take for a judgement is an assumption until it is measured: seconds = read · items shown + decide · choices.
 We know of no source that times all of them on the same items. A trial on the plan page does, for comparisons.
+
+The schemes side by side: mean accuracy over many panels that have the same time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,10 +40,10 @@ from ..scores.bradley_terry import fit_bradley_terry
 from ..scores.fit import RIDGE
 from ..voters.model import checked_similarity
 from ..voters.panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
-from .campaign import Accuracy, Crowd, accuracy_between, simulate_campaign
+from .campaign import UNDEFINED, Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
-from .runs import UNDEFINED
-from .shapes import plan_within
+from .similarities import plan_within
+from .table2 import Spread
 
 GROUPS = "target groups"
 OTHERS = ("ratings", "best-worst", "best-worst rounds", GROUPS)  # than comparisons
@@ -132,7 +134,7 @@ def groups_of_tokens(
     return tuple(tuple(positions) for positions in drawn)
 
 
-def schemes() -> tuple[str, ...]:
+def all_schemes() -> tuple[str, ...]:
     """The schemes: comparisons by each protocol, and the others."""
     return (*PROTOCOLS, *OTHERS)
 
@@ -144,8 +146,8 @@ def simulate_scheme(
 
     Raises `InputError` for another scheme, or where the time doesn't pay for one judgement of each item.
     """
-    if scheme not in schemes():
-        raise InputError(f"The scheme must be one of {', '.join(schemes())}, found {scheme!r}.")
+    if scheme not in all_schemes():
+        raise InputError(f"The scheme must be one of {', '.join(all_schemes())}, found {scheme!r}.")
     n = question.affordable(scheme)
     if scheme in PROTOCOLS:
         plan = affordable_plan(question, scheme)
@@ -296,3 +298,80 @@ def _best_worst(
         )
         scores = np.asarray(np.nan_to_num(fit.theta))
     return scores, len(answers.shown)
+
+
+FIGURES = ("rho_w", "tau_w", "rho", "tau", "within")
+
+
+@dataclass(frozen=True)
+class SchemeRow:
+    """A scheme over `simulations` panels; a figure is NaN where no panel gave one. Hours and judgements are means.
+
+    `reason` says why there are no figures where the time doesn't pay for the scheme.
+    """
+
+    scheme: str
+    simulations: int
+    n_judgements: float
+    hours: float
+    rho_w: Spread
+    tau_w: Spread
+    rho: Spread
+    tau: Spread
+    within: Spread
+    reason: str = ""
+
+
+def compare_schemes(
+    question: Question,
+    *,
+    simulations: int,
+    seed: int,
+    schemes: Sequence[str] | None = None,
+    panel: Panel | Voters = PAPER_PANEL,
+    progress: Callable[[int, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> list[SchemeRow]:
+    """A row for each scheme, in the order given, of default all; panel s of every scheme is seeded with (seed, s).
+
+    progress : called with runs done and wanted; stop : asked after each run, True ends with the rows that are whole.
+    Raises `InputError` for an unknown scheme, fewer than one simulation, or a seed below 0. A scheme that the time
+    doesn't pay for has a row without figures.
+    """
+    schemes = all_schemes() if schemes is None else schemes
+    unknown = [scheme for scheme in schemes if scheme not in all_schemes()]
+    if unknown or simulations < 1 or seed < 0:
+        raise InputError(
+            f"Schemes are {', '.join(all_schemes())}; simulations are at least 1, the seed is from 0 on. "
+            f"Found {', '.join(unknown) or 'those'}, {simulations}, {seed}."
+        )
+    rows: list[SchemeRow] = []
+    for place, scheme in enumerate(schemes):
+        runs: list[SchemeRun] = []
+        try:
+            for number in range(simulations):
+                rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
+                runs.append(simulate_scheme(question, scheme, rng=rng, panel=panel))
+                if progress is not None:
+                    progress(place * simulations + number + 1, len(schemes) * simulations)
+                if stop is not None and stop():
+                    return rows
+        except InputError as error:
+            rows.append(_row(scheme, [], str(error)))
+            continue
+        rows.append(_row(scheme, runs))
+    return rows
+
+
+def _row(scheme: str, runs: Sequence[SchemeRun], reason: str = "") -> SchemeRow:
+    table = np.array([[*run.accuracy, run.within] for run in runs]).reshape(len(runs), len(FIGURES))
+    judgements = float(np.mean([run.n_judgements for run in runs])) if runs else 0.0
+    hours = float(np.mean([run.seconds for run in runs])) / 3600 if runs else 0.0
+    figures = {name: _spread(column) for name, column in zip(FIGURES, table.T, strict=True)}
+    return SchemeRow(scheme, len(runs), judgements, hours, reason=reason, **figures)
+
+
+def _spread(values: np.ndarray) -> Spread:
+    known = values[~np.isnan(values)]
+    mean = float(known.mean()) if len(known) else float("nan")
+    return Spread(mean, float(known.std(ddof=1)) if len(known) > 1 else float("nan"))

@@ -15,7 +15,7 @@ from ..protocols import protocol_of
 from ..voters.panel import Floats
 from . import simulate_campaigns
 from .forecast import Guess
-from .shapes import SHAPES, plan_within
+from .similarities import SHAPES, plan_within
 
 MOST_BALLOTS = 10  # each more is another round of waiting for votes (section 2.7)
 KEEPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)

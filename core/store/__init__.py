@@ -24,7 +24,6 @@ Tables: `project` → `area` → `token`; `item`; `plan`; `ballot` → `ballot_i
 the voting page: `voting` → `sitting` → `deal`; `gold`, `check_question`; `voting_link` → `invitation`, never exported.
 """
 
-from .engine import Store, open_store
-from .workspace import default_workspace
+from .engine import Store, default_workspace, open_store
 
 __all__ = ["Store", "default_workspace", "open_store"]

@@ -16,8 +16,7 @@ from ..base.durable import make_folder
 from ..errors import InputError, StoreError
 from . import dialects
 from . import schema as t
-from .engine import HEAD, Store, schema_version
-from .workspace import default_workspace
+from .engine import HEAD, Store, default_workspace, schema_version
 
 ALL = "*"
 # What may be read of each table: all columns, or those named.

@@ -24,8 +24,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
-from .at_once import read_at_once
-from .dialect import Dialect, find_dialect, is_unclosed, records
+from .dialect import Dialect, find_dialect, is_unclosed, read_at_once, records
 from .encoding import Decoded, decode_bytes
 from .workbook import Sheet, is_workbook, read_workbook
 

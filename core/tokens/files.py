@@ -29,17 +29,22 @@ from ..tabular import (
     sheet_table,
 )
 from ..tabular.csv_writing import csv_text
-from .columns import TOKEN_NAMES, Column, Guess, guess_columns, only, position
 from .lists import (
     MAX_TOKEN_LENGTH,
+    TOKEN_NAMES,
     AreaTokens,
+    Column,
+    Guess,
     TokenLists,
     alike,
     checked,
     clean_token,
     collect,
+    guess_columns,
     holds_breaks,
     invisible_characters,
+    only,
+    position,
 )
 
 __all__ = [

@@ -4,6 +4,8 @@ A token is rare if its frequency in a corpus of texts of the domain is under a s
 frequency of that corpus's tokens: Lombardo et al. (2020), EMNLP, footnote 2. Only a frequency list of that corpus says
 so ("corpus"). Two proxies stand in where there is none, and are labelled: the order of an embedding's vocabulary, and
 the package wordfreq.
+
+Rare tokens by area, and what to do about them (footnote 2 of the paper).
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.wording import percent, plural
 from ..errors import InputError, Issue
 from ..tables import Schema
+from .files import AreaTokens
 
 Kind = Literal["corpus", "rank", "wordfreq"]
 KINDS: Mapping[Kind, str] = {
@@ -248,3 +252,57 @@ def _forms(word: str, lower: bool) -> list[str]:
 
 def _parts(token: str) -> list[str]:
     return unicodedata.normalize("NFC", token).replace("_", " ").split()
+
+
+RARE_BY_AREA = Schema(
+    "rare tokens by area",
+    {"area": "text", "n_tokens": "int", "n_rare": "int", "n_unknown": "int", "share": "float", "advice": "text"},
+)
+
+
+def rare_by_area(areas: Sequence[AreaTokens], rarity: pd.DataFrame, frequencies: Frequencies) -> pd.DataFrame:
+    """How many tokens of each area are rare, with a sentence of advice: a table of `RARE_BY_AREA`.
+
+    The paper wants "a relevant fraction" of rare tokens (§2.1) and names no number; neither does the advice.
+    `rarity` is what `rare` returned for (at least) the areas' tokens.
+    """
+    known = dict(zip(RARITY.check(rarity)["token"], rarity["rare"], strict=True))
+    rows = []
+    for area in areas:
+        judged = [known.get(token, pd.NA) for token in area.tokens]
+        n_unknown = sum(value is pd.NA for value in judged)
+        n_rare = sum(value is not pd.NA and bool(value) for value in judged)
+        n_known = len(judged) - n_unknown
+        advice = _advice(n_rare, n_known, n_unknown, frequencies)
+        rows.append((area.name, len(judged), n_rare, n_unknown, n_rare / n_known if n_known else np.nan, advice))
+    frame = pd.DataFrame(rows, columns=list(RARE_BY_AREA.columns))
+    return RARE_BY_AREA.check(frame.astype({"area": "str", "share": "float64", "advice": "str"}))
+
+
+def _advice(n_rare: int, n_known: int, n_unknown: int, frequencies: Frequencies) -> str:
+    """A sentence or three on an area's rare tokens."""
+    if not n_known:
+        return f"{frequencies.label} doesn't tell for any of the tokens whether it is rare. Choose another source."
+    if n_rare:
+        said = [
+            plural(
+                n_rare,
+                "{n} of {of} tokens ({share}) is rare.",
+                "{n} of {of} tokens ({share}) are rare.",
+                of=n_known,
+                share=percent(n_rare / n_known),
+            )
+        ]
+    else:
+        said = [f"None of {n_known} tokens is rare."]
+    said.append(
+        "Rare tokens show whether a model takes a few common ones for everything's neighbours; "
+        "the paper wants a relevant fraction of them, and names no number."
+    )
+    if not n_rare:
+        said.append("Add some.")
+    if n_unknown:
+        said.append(f"{n_unknown} can't be told.")
+    if frequencies.is_proxy:
+        said.append(f"Frequencies were {KINDS[frequencies.kind]}.")
+    return " ".join(said)

@@ -26,9 +26,8 @@ from ..protocols.base import N_TOP, balanced
 from ..scores import BallotVotes
 from ..scores.bradley_terry import BradleyTerry
 from ..scores.fit import FittedVotes, joined
-from ..scores.posterior import Posteriors, item_posteriors
+from ..scores.posterior import Posteriors, item_posteriors, likely_scores, simulated_outcomes
 from ..scores.signal import by_chance
-from ..scores.simulated_votes import likely_scores, simulated_outcomes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ballots.audit import CutAudit
-from ..base.plurals import plural
+from ..base.wording import plural
 from ..scores.reliability import Agreement
 from .agreement import Agreement as Alpha
 from .foresight import Foresight

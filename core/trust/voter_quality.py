@@ -2,6 +2,19 @@
 
 No figure here takes a vote away, and none is a proof: `voter_rules` proposes, a person decides. Answers to the same
 comparison are the same if they name the same item, or both a tie.
+
+Signs that a voter may not read the task. They are hints: nothing here takes a vote away.
+
+How far each voter agrees with the others on comparisons that they share.
+
+Two figures a voter, both by the answer (first, second or tie: the same or not), over what others answered too:
+
+* the mean, over the voter's shared comparisons, of the share of the others who gave the same answer;
+* the mean *pairwise* agreement: with each other voter the share of equal answers on what the two share, and the mean of
+  that over these voters, however much each pair shares (Avraham, Goldberg 2016, section 5, after Hill et al. 2015).
+
+Reference: Avraham, Goldberg (2016), Improving reliability of word similarity evaluation by redesigning annotation task
+and performance measure, RepEval.
 """
 
 from __future__ import annotations
@@ -10,19 +23,146 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.sparse import csr_array
 from scipy.special import expit, ndtri
 
 from ..base.estimates import LEVEL, holm
-from ..errors import RunoffError, UndefinedMetricError
+from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..metrics import rounded_scores
 from ..tables import VOTER_ANSWERS
 from .agreement import Agreement, agreement
 from .leave_one_out import Predictions, predict
-from .pairwise_agreement import pairwise_agreement
-from .quality import side_bias
+
+FALSE_FLAGS = 0.05
+
+
+@dataclass(frozen=True)
+class SideBias:
+    """How often each voter chose the left side.
+
+    `voters` has the columns voter, answers (left and right, ties don't count), left, share (of left) and p: the
+    two-sided exact binomial probability of a split at least as uneven if each side were chosen half the time. It is
+    sorted by p, then by voter. `flagged` are the rows with p < `level` / number of voters (Bonferroni): if no voter
+    preferred a side, the chance that any is flagged is at most `level`.
+    """
+
+    voters: pd.DataFrame
+    level: float
+
+    @property
+    def flagged(self) -> pd.DataFrame:
+        return self.voters[self.voters["p"] < self.level / max(len(self.voters), 1)]
+
+
+def side_bias(voter: ArrayLike, chose_left: ArrayLike, *, level: float = FALSE_FLAGS) -> SideBias:
+    """Whether voters prefer a side, whatever it shows.
+
+    Sides are drawn at random, so a voter who reads chooses each about half the time.
+
+    Parameters
+    ----------
+    voter : who voted, any codes or names, shape (n_votes,); votes for a tie are left out beforehand.
+    chose_left : True for left, False for right, shape (n_votes,).
+    level : bound on the chance of any false flag, between 0 and 1.
+
+    Raises `InputError` for shapes or a level that can't be.
+
+    >>> side_bias(["W1"] * 8, [True] * 8).flagged.round(4).to_dict("records")
+    [{'voter': 'W1', 'answers': 8, 'left': 8, 'share': 1.0, 'p': 0.0078}]
+    """
+    names, left = np.asarray(voter), np.asarray(chose_left, dtype=bool)
+    if names.ndim != 1 or names.shape != left.shape:
+        raise InputError(f"Each vote needs a voter and a side, found shapes {names.shape} and {left.shape}.")
+    if not 0 < level < 1:
+        raise InputError(f"The level lies between 0 and 1, found {level}.")
+    code, found = pd.factorize(names, sort=True)  # np.unique would sort all names of all votes
+    answers = np.bincount(code, minlength=len(found))
+    n_left = np.bincount(code[left], minlength=len(found))
+    more = np.maximum(n_left, answers - n_left)
+    p = np.minimum(1.0, 2 * stats.binom.sf(more - 1, answers, 0.5))
+    table = pd.DataFrame({"voter": found, "answers": answers, "left": n_left, "share": n_left / answers, "p": p})
+    return SideBias(table.sort_values(["p", "voter"], ignore_index=True), level)
+
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseAgreement:
+    """Agreement of each voter with the others; arrays of shape (n_voters,), in the order of `voters`.
+
+    pairwise : mean pairwise agreement, in [0, 1], NaN where the voter shares nothing; others : with how many voters.
+    same : mean share of the others with the same answer, NaN where nothing is shared; shared : comparisons shared.
+    """
+
+    voters: NDArray
+    pairwise: Floats
+    others: Ints
+    same: Floats
+    shared: Ints
+
+
+def pairwise_agreement(
+    voter: ArrayLike, comparison: ArrayLike, answer: ArrayLike, *, counts: ArrayLike | None = None
+) -> PairwiseAgreement:
+    """The agreement of each voter with the others.
+
+    Parameters
+    ----------
+    voter, comparison : any codes, answer : a number for each answer that there is; shape (n,) each. Of a voter's
+        several answers to a comparison the first counts.
+    counts : False for answers of voters who are held against the others, without the others being held against them;
+        default True for all.
+
+    >>> found = pairwise_agreement(["A", "B", "C", "A", "B"], [1, 1, 1, 2, 2], [1, 1, 0, 1, 0])
+    >>> found.pairwise, found.shared.tolist()
+    (array([0.25, 0.25, 0.  ]), [2, 2, 1])
+    """
+    who, what, said = np.asarray(voter), np.asarray(comparison), np.asarray(answer)
+    other = np.ones(len(who), dtype=bool) if counts is None else np.asarray(counts, dtype=bool)
+    if who.ndim != 1 or not who.shape == what.shape == said.shape == other.shape:
+        raise InputError(f"Each answer needs a voter and a comparison, found shapes {who.shape} and {what.shape}.")
+    names, row = np.unique(who, return_inverse=True)
+    _, unit = np.unique(what, return_inverse=True)
+    kinds, kind = np.unique(said, return_inverse=True)
+    _, firsts = np.unique(row * (int(unit.max(initial=0)) + 1) + unit, return_index=True)
+    row, unit, other = row[firsts], unit[firsts], other[firsts]
+    cell = unit * len(kinds) + kind[firsts]
+    n_units = int(unit.max(initial=-1)) + 1
+    # How many other voters answered each comparison, and how many of them alike.
+    times = np.bincount(unit[other], minlength=n_units)[unit] - other
+    alike = np.bincount(cell[other], minlength=n_units * len(kinds))[cell] - other
+    held = np.flatnonzero(times > 0)
+    shared = np.bincount(row[held], minlength=len(names))
+    same = _ratio(np.bincount(row[held], alike[held] / times[held], len(names)), shared)
+    pairwise, others = _pairwise(row, unit, cell, other, len(names))
+    return PairwiseAgreement(names, pairwise, others, same, shared)
+
+
+def _pairwise(row: Ints, unit: Ints, cell: Ints, other: NDArray[np.bool_], n: int) -> tuple[Floats, Ints]:
+    """The mean over other voters of the share of equal answers, and the number of these voters."""
+    together = (_matrix(row, unit, n) @ _matrix(row[other], unit[other], n, unit).T).tocoo()
+    alike = (_matrix(row, cell, n) @ _matrix(row[other], cell[other], n, cell).T).tocsr()
+    # In the order of `together`: every two that share a comparison are there, also where no answer is equal.
+    equal = np.asarray(alike[together.row, together.col]).ravel()
+    apart = together.row != together.col
+    at = together.row[apart]
+    others = np.bincount(at, minlength=n)
+    return _ratio(np.bincount(at, equal[apart] / together.data[apart], n), others), others
+
+
+def _matrix(row: Ints, column: Ints, n: int, columns: Ints | None = None) -> csr_array:
+    """A one in each cell named; as wide as `columns` (default `column`) needs."""
+    width = int((column if columns is None else columns).max(initial=-1)) + 1
+    return csr_array((np.ones(len(row)), (row, column)), shape=(n, width))
+
+
+def _ratio(sums: NDArray, counts: Ints) -> Floats:
+    return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+
 
 NO_GOLD = "no voter was given a comparison with a known answer"
 NO_OVERLAP = "no comparison was answered by two voters"

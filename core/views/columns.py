@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..platforms import Table, guess, open_results, undressed
-from ..platforms.mapped import mapped_frame, unwrapped, usual_of
-from ..platforms.mapping import NUMBER, Mapping, columns_of
+from ..platforms.mapped import NUMBER, Mapping, columns_of, mapped_frame, unwrapped, usual_of
 from ..tabular import RowTable
 from ..votes.meanings import CHOICES, key_of, said_of
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..base.file_names import file_stem
-from ..base.voter_count import VoterCount
-from ..dataset.datasheet.fields import SheetFields
+from ..base.durable import file_stem
+from ..base.wording import VoterCount
+from ..dataset.datasheet.facts import SheetFields
 from ..dataset.diff import DatasetDiff, diff
 from ..dataset.files import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
 from ..dataset.formats import for_mteb, for_simlex, to_parquet, to_records

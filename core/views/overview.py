@@ -7,19 +7,15 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from ..base.percent import percent
-from ..base.plurals import many, plural
-from ..base.voter_count import VoterCount
+from ..base.wording import VoterCount, many, percent, plural
 from ..errors import PlanError
 from ..store import Store
 from ..store.ballots.ballots import Ballot, ballots_of, pilot_of
 from ..store.ballots.simulated import has_simulated_votes
 from ..store.projects.library import embeddings_of
-from ..store.projects.plans import PlanSettings, settings_of
-from ..store.projects.rankings import Ranking, rankings_of
+from ..store.projects.plans import PlanSettings, Ranking, rankings_of, settings_of
 from ..store.tokens.areas import areas_of, n_items_of
-from ..store.votes.tallies import Progress, progress_of
-from ..store.votes.voter_counts import count_voters, voted_ballots
+from ..store.votes.tallies import Progress, count_voters, progress_of, voted_ballots
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .matching import combined, first_of
-from .policy import Policy
-from .verdicts import Verdict, give_reasons, tell_displaced
+from .verdicts import Policy, Verdict, give_reasons, tell_displaced
 
 JUDGEMENT = ["assignment_id", "voter", "question_id"]
 STANDING = ("counted", "repeat")  # votes among which one counts

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..errors import Issue
 from ..i18n import STANDARD
-from ..questions.examples import Example
+from ..questions.template import Example
 from ..tabular import Ints, Table
 from .meanings import Said
 

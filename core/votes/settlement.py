@@ -20,7 +20,7 @@ from ..plan.values import cents
 from ..tables import ASSIGNMENTS
 from ..tabular import is_blank, open_csv, places_of, records, same_name
 from ..tabular.csv_writing import FORMULA, for_spreadsheets
-from ..tabular.workbooks import write_workbook
+from ..tabular.workbook import write_workbook
 
 MAX_REASON = 500
 FEWEST_FOR_SPEED = 5  # with fewer assignments there is no usual speed

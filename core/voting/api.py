@@ -20,16 +20,17 @@ from ..questions.voting_settings import ADDRESS_KEPT, TRAITS
 from ..store import Store
 from ..store import schema as t
 from ..store.engine import now
-from ..store.voting.addresses import hashed
-from ..store.voting.cookies import sitting_of
 from ..store.voting.dealing import deal_task
 from ..store.voting.rest import refuse_while_resting
 from ..store.voting.views import Place, View, make_view, show, shown
 from ..store.voting.visits import (
     At,
     Who,
+    WrongWord,
     asks_name,
+    asks_word,
     carried_over,
+    check_word,
     is_shut_out,
     known_sitting,
     link_at,
@@ -37,11 +38,12 @@ from ..store.voting.visits import (
     note_traits,
     read_sitting,
     sit_down,
+    sitting_of,
     who_begins,
     who_of,
 )  # fmt: skip
 from ..store.voting.votes import IncompleteError, record, set_aside, stop, take_back_last
-from ..store.voting.words import WrongWord, asks_word, check_word
+from ..store.voting.voting import hashed
 from .process import PORT, announce, beat, leave
 from .store import kept_in, n_lines, open_voters_store, shorten, tend, tidy
 from .texts import answer_of, asset, explained, task_html

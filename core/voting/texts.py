@@ -7,9 +7,8 @@ from functools import lru_cache
 
 from ..questions import RoundSettings, round_kind, round_kinds
 from ..questions.base import UNKNOWN
-from ..questions.batch import FIELDS
 from ..questions.task_page import PageSettings, columns_of, settings_of_page, single_question
-from ..questions.template import NOTIONS, fill, packaged, paragraphs_of, template
+from ..questions.template import FIELDS, NOTIONS, fill, packaged, paragraphs_of, template
 from ..questions.template import asset as template_asset
 from ..store.voting.views import View
 

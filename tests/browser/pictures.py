@@ -14,7 +14,7 @@ from typing import NamedTuple
 from PIL import Image
 from playwright.sync_api import Browser, expect
 
-from core.platforms.offline import write_offline
+from core.platforms.plain import write_offline
 from core.store import open_store
 from core.store.ballots.ballots import read_comparisons
 from core.store.projects.demo import DEMO_ID, OPEN_ID

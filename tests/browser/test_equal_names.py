@@ -10,7 +10,7 @@ from campaigns import AREAS, answer_batch, make_project
 from playwright.sync_api import expect
 from rounds_of_people import SMALL, answer_round, batch_of, round_id
 
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store import schema as t

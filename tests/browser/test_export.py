@@ -9,7 +9,7 @@ import pytest
 from core.commands.recompute import replay_record
 from core.dataset.files import read_dataset
 from core.dataset.published import read_published
-from core.store.projects.record_files import record_from
+from core.store.projects.records import record_from
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 

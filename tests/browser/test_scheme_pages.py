@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from core.platforms import render_preview
-from core.questions.pages import page_settings, task_page
 from core.questions.task_page import columns_of
+from core.questions.writing import page_settings, task_page
 from tests.browser.visitor import TIMEOUT_MS
 from tests.rounds_of_people import PAGES
 

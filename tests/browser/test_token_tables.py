@@ -10,8 +10,7 @@ from playwright.sync_api import expect
 from core.store import Store, open_store
 from core.store.projects.library import add_embedding, read_embeddings
 from core.store.projects.projects import create_project
-from core.store.tokens.areas import add_areas, read_areas
-from core.store.tokens.origins import origins_of
+from core.store.tokens.areas import add_areas, origins_of, read_areas
 from core.tokens.files import AreaTokens
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor

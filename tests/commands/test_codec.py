@@ -12,7 +12,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from core.commands import ballots, projects, voters, votes
-from core.commands.codec import from_json, result_type, to_json
+from core.commands.base import from_json, result_type, to_json
 from core.commands.executor import COMMANDS, command_of, params_of
 from core.jobs.jobs import Job
 from core.questions.voting_settings import VotingSettings

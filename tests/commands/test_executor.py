@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
 
+from core import worker
 from core.commands import ballots, executor
 from core.commands.ballots import CloseBallot
 from core.commands.figures.base import is_there, job_of, params_of, read
@@ -19,7 +20,6 @@ from core.store.projects.archive import export_project
 from core.store.projects.projects import get_project, read_log
 from core.store.votes.tallies import progress_of
 from core.store.votes.votes import accept_upload
-from core.worker import process
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def waiting(monkeypatch, store):
 
 def run(store, started: executor.Started) -> jobs.Job:
     jobs._children.clear()
-    process.run(started.job_id)
+    worker.run(started.job_id)
     return jobs.read_job(store, started.job_id)
 
 

@@ -32,18 +32,16 @@ from core.ballots.pairing import draw_near_comparisons
 from core.commands.publishing import publish
 from core.plan import Plan
 from core.platforms import PLATFORMS, template
-from core.platforms.colleagues import deal_out, write_tables
-from core.platforms.offline import write_offline
+from core.platforms.plain import deal_out, write_offline, write_tables
 from core.platforms.questions import round_files
 from core.protocols import Votes
 from core.protocols.base import balanced
 from core.protocols.runoff import Runoff, spread_appearances
 from core.questions import default_settings
-from core.questions.batch import write_batch
-from core.questions.examples import Example
-from core.questions.pages import task_page
+from core.questions.template import Example, write_batch
+from core.questions.writing import task_page
 from core.simulation import simulate_campaign
-from core.simulation.drawing import quick_comparisons
+from core.simulation.campaign import quick_comparisons
 from core.store import Store, open_store
 from core.store import schema as t
 from core.store.ballots.ballots import Ballot, ballot_seed, read_ballots, read_comparisons, read_rounds
@@ -52,10 +50,8 @@ from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_next_ballot, draw_round, round_seed
 from core.store.ballots.pilots import draw_pilot
 from core.store.ballots.simulated import simulate_votes
-from core.store.projects.plans import PlanSettings, Wording, save_plan, settings_of
+from core.store.projects.plans import PlanSettings, Wording, read_rankings, register_plan, save_plan, settings_of
 from core.store.projects.projects import create_project, read_log
-from core.store.projects.rankings import read_rankings
-from core.store.projects.registrations import register_plan
 from core.store.scores.scores import read_dataset
 from core.store.tokens.areas import add_areas
 from core.store.votes.exclusions import exclude_voters

@@ -21,8 +21,8 @@ from core.store.projects.library import add_embedding, other_embeddings, read_em
 from core.store.projects.projects import create_project
 from core.store.projects.releases import read_releases
 from core.store.tokens.areas import add_areas, read_areas
+from core.store.votes.checks import add_gold, gold_of
 from core.store.votes.exclusions import exclusions_of
-from core.store.votes.gold import add_gold, gold_of
 from core.store.votes.settlement import read_assignments
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.votes.votes import accept_upload

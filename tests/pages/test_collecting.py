@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
 
-from core.platforms.turkle_api import Published, TurkleSite
+from core.platforms.turkle import Published, TurkleSite
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots

@@ -11,19 +11,17 @@ import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import words
 
-from core.base.percent import in_percent, percent
-from core.base.voter_count import VoterCount
+from core.base.wording import VoterCount, in_percent, percent
 from core.commands import facts as datasheet
-from core.dataset.datasheet.markdown import to_markdown
+from core.dataset.datasheet.card import to_markdown
 from core.dataset.datasheet.sheet import datasheet as page_of
 from core.store import Store
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.votes import accept_upload
-from core.views import export, overview
+from core.views import export, overview, voters
 from core.views.scores import scores
-from core.views.voters import voters
 
 ROOT = Path(__file__).resolve().parents[2]
 

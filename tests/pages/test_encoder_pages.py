@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core import worker
 from core.jobs import jobs
 from core.store.projects.library import open_library, read_embeddings
 from core.store.tokens.areas import areas_of
 from core.views.evaluate import evaluate, why
-from core.worker import process
 
 TINY = Path(__file__).resolve().parents[1] / "reference" / "tiny_encoder"
 
@@ -46,7 +46,7 @@ def test_an_encoder_is_added_on_the_evaluate_page(demo, visit, started) -> None:
     (job_id,) = started
     assert "Encoding the tokens with" in words(app)
     jobs._children.clear()
-    process.run(job_id)
+    worker.run(job_id)
     app.run()
     assert "tiny_encoder is added: 80 encoded tokens" in words(app).replace("\\", "")
     _, encoder = read_embeddings(demo, "demo")
@@ -70,7 +70,7 @@ def run(demo, path: Path, name: str) -> jobs.Job:
     """An encoding job from its start to its end, in this process."""
     job_id = jobs.start(demo, "encode_tokens", {"path": str(path), "name": name}, project_id="demo", once=True)
     jobs._children.clear()
-    process.run(job_id)
+    worker.run(job_id)
     return jobs.read_job(demo, job_id)
 
 
@@ -81,14 +81,14 @@ def test_encoding_again_takes_the_place_of_the_old_vectors(demo, started, monkey
     with demo.read() as conn:
         areas = areas_of(conn, "demo")
     shorter = [type(area)(area.name, area.tokens[1:]) for area in areas]
-    monkeypatch.setattr("core.worker.process.areas_of", lambda conn, project_id: shorter)
+    monkeypatch.setattr("core.worker.areas_of", lambda conn, project_id: shorter)
     again = run(demo, TINY, "Tiny")
     assert again.result["n_words"] == 76
     assert [(e.name, e.n_words) for e in read_embeddings(demo, "demo")][1:] == [("Tiny", 76)]
 
 
 def test_any_encoder_of_the_protocol_will_do(demo, started, monkeypatch) -> None:
-    monkeypatch.setattr("core.worker.process.open_encoder", lambda found, trusted: Letters())
+    monkeypatch.setattr("core.worker.open_encoder", lambda found, trusted: Letters())
     job = run(demo, TINY, "Letters")
     assert job.state == "done"
     *_, imported = read_embeddings(demo, "demo")
@@ -101,7 +101,7 @@ def test_a_folder_that_went_away_fails_in_words(demo, started, tmp_path) -> None
     job_id = jobs.start(demo, "encode_tokens", {"path": str(gone), "name": "Gone"}, project_id="demo")
     shutil.rmtree(gone)
     jobs._children.clear()
-    process.run(job_id)
+    worker.run(job_id)
     job = jobs.read_job(demo, job_id)
     assert job.state == "failed"
     assert "is not there" in job.error

@@ -11,15 +11,15 @@ import streamlit as st
 from campaigns import PLAN, make_project, run_simulated
 from test_trust_pages import add_embedding
 
+from core import worker
 from core.commands import executor
-from core.commands.figures import base, draws, evaluated, evaluation
+from core.commands.figures import base, evaluated, evaluation
 from core.errors import StoreError
-from core.jobs import jobs, sweep
+from core.jobs import jobs
 from core.store.command import command
 from core.store.projects.projects import get_project
 from core.store.scores.scores import dataset_of
 from core.views.evaluate import evaluate, tokens
-from core.worker import process
 from tests.pages.test_evaluate_page import add, words
 
 
@@ -31,7 +31,7 @@ def view(demo, tmp_path) -> evaluate.EvaluateView:
 
 def finish(job_id: str) -> None:
     jobs._children.clear()
-    process.run(job_id)
+    worker.run(job_id)
 
 
 def made(demo, view, name: str, *extra):
@@ -53,12 +53,12 @@ def test_tables_are_kept_as_they_are(demo, view, name, monkeypatch, started) -> 
     pd.testing.assert_frame_equal(at_once, kept, check_dtype=False)
 
 
-def noisy_draws(store, project_id: str, resamples: int, *, progress=None) -> draws.DatasetDraws:
+def noisy_draws(store, project_id: str, resamples: int, *, progress=None) -> evaluated.DatasetDraws:
     """Resamples that are the scores with noise: the demo's own protocol has none."""
     with store.read() as conn:
         dataset = dataset_of(conn, project_id)
     noise = np.random.default_rng(1).normal(scale=0.05, size=(resamples, len(dataset)))
-    return draws.DatasetDraws(dataset[draws.KEYS], dataset["score"].to_numpy() + noise)
+    return evaluated.DatasetDraws(dataset[evaluated.KEYS], dataset["score"].to_numpy() + noise)
 
 
 def test_why_there_are_no_intervals_is_kept(demo, view, started) -> None:
@@ -69,7 +69,7 @@ def test_why_there_are_no_intervals_is_kept(demo, view, started) -> None:
 
 @pytest.mark.release
 def test_intervals_are_kept_as_they_are(demo, view, monkeypatch, started) -> None:
-    monkeypatch.setattr(draws, "load", noisy_draws)
+    monkeypatch.setattr(evaluated, "load_draws", noisy_draws)
     at_once, kept = made(demo, view, "votes", 20)
     assert kept.resamples == at_once.resamples == 20
     assert kept.differences == at_once.differences
@@ -196,7 +196,7 @@ def small(empty, tmp_path, monkeypatch) -> tuple:
     monkeypatch.setattr(evaluation, "TOGETHER", 0.0)
     monkeypatch.setattr(evaluation, "LITTLE", 0.0)
     monkeypatch.setattr(executor, "AT_ONCE", 0.0)
-    monkeypatch.setattr(sweep, "sweep", lambda _store: 0)  # the jobs' processes are no real ones
+    monkeypatch.setattr(jobs, "sweep", lambda _store: 0)  # the jobs' processes are no real ones
     return empty, project_id
 
 

@@ -33,9 +33,9 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
     """Another embedding of the demo: its own with noise, without some tokens."""
     import sqlalchemy as sa
 
+    from core import worker
     from core.store import schema as t
     from core.store.projects.library import open_library, read_embeddings
-    from core.worker import process
 
     (first, *_) = read_embeddings(store, "demo")
     embedding = open_library(store, first)
@@ -51,7 +51,7 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
     row = {"id": name, "project_id": "demo", "kind": "import_embedding", "params": {"path": str(path), "name": name}}
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    process.run(name)
+    worker.run(name)
 
 
 @pytest.fixture
@@ -166,6 +166,7 @@ def test_reasons_parts_and_variants(demo, view) -> None:
 def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkeypatch) -> None:
     import sqlalchemy as sa
 
+    from core import worker
     from core.commands.figures import needed
     from core.commands.figures.base import params_of, read
     from core.evaluation import needed as evaluation_needed
@@ -173,7 +174,6 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
     from core.jobs.jobs import project_jobs
     from core.store import schema as t
     from core.store.projects.projects import get_project
-    from core.worker import process
 
     monkeypatch.setattr(evaluation_needed, "ROUGH", 1)
     monkeypatch.setattr(evaluation_needed, "FINE", 1)
@@ -190,7 +190,7 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
     row = {"id": "needed", "project_id": "demo", "kind": asked.kind, "params": params_of(asked)}
     with demo.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    process.run("needed")
+    worker.run("needed")
     (job,) = [job for job in project_jobs(demo, "demo", asked.kind) if job.state == "done"]
     assert read(demo, asked, job).result.problems == ()
     assert seen["n"] == view.compared.n_common

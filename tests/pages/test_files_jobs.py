@@ -21,7 +21,7 @@ from core.dataset.formats import table_of
 from core.dataset.published import read_published
 from core.errors import StoreError
 from core.jobs import jobs
-from core.jobs.sweep import LEFT_SECONDS, sweep
+from core.jobs.jobs import LEFT_SECONDS, sweep
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots
 from core.store.command import command

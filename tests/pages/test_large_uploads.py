@@ -13,13 +13,13 @@ from test_evaluate_jobs import finish
 from core.commands import executor
 from core.commands.figures import base
 from core.commands.figures.files import ReadFile, answers_of
-from core.jobs import jobs, sweep
+from core.jobs import jobs
 from core.store.ballots.ballots import read_ballots, read_comparisons
 from core.store.spool import made_path, put_upload
 from core.store.votes.tallies import progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.votes.votes import accept_upload, preview_upload
-from core.votes.row_classes import class_file
+from core.votes.verdicts import class_file
 from ui.shared import row_classes_box
 
 READING = "Reading the file in the background"
@@ -205,13 +205,13 @@ def test_what_lies_there_for_jobs_goes_after_a_day(large, visit, started):
     made, brought = made_path(store, started[0]), store.incoming / f"upload-{put_upload(store, data)}"
     stray = made_path(store, "0123456789abcdef")
     stray.write_bytes(b"of no job")
-    sweep.sweep(store)
+    jobs.sweep(store)
     assert made.is_file()
     assert brought.is_file()
     assert not stray.exists()
     two_days = time.time() - 2 * 24 * 3600
     for path in (made, brought):
         os.utime(path, (two_days, two_days))
-    sweep.sweep(store)
+    jobs.sweep(store)
     assert not made.exists()
     assert not brought.exists()

@@ -27,9 +27,9 @@ from core.store.projects.archive import export_project
 from core.store.projects.projects import get_project, list_projects, read_log
 from core.store.scores.scores import read_dataset
 from core.store.votes.exclusions import exclude_voters, readmit_voters
-from core.store.votes.policies import read_policy
+from core.store.votes.judgements import read_policy
 from core.store.voting.voting import read_voting
-from core.views.voters import voters
+from core.views import voters
 from core.votes.settlement import Review
 
 

@@ -10,11 +10,11 @@ from campaigns import AREAS, PLAN, make_project
 from page_words import labelled, press, words
 from streamlit.testing.v1 import AppTest
 
+from core import worker
 from core.store import Store
 from core.store.projects.plans import read_plan
 from core.store.projects.projects import create_project
 from core.store.tokens.areas import change_area, read_areas
-from core.worker import process
 
 BACK = "from before are here again, and not saved yet."
 Visit = Callable[..., AppTest]
@@ -183,7 +183,7 @@ def embeddings_page(store: Store, visit: Visit, path: Path) -> AppTest:
 
 
 def end_import(app: AppTest, started: list[str]) -> AppTest:
-    process.run(started[0])
+    worker.run(started[0])
     app.run()
     assert not app.exception
     assert "one is imported: 4 words." in words(app)

@@ -229,13 +229,13 @@ def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
 
 @pytest.mark.release
 def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones(demo, visit, tmp_path):
+    from core import worker
     from core.store.projects.library import read_embeddings
-    from core.worker import process
 
     tokens = ("sales", "marketing", "advertising", "retail", "employee", "worker")
     small = tmp_path / "small.txt"
     small.write_text("".join(f"{word} {n} {n * n % 7} 1\n" for n, word in enumerate(tokens)))
-    process.run(_queued(demo, {"path": str(small), "name": "Small"}))
+    worker.run(_queued(demo, {"path": str(small), "name": "Small"}))
     assert [embedding.name for embedding in read_embeddings(demo, "demo")][-1] == "Small"
     app = visit("evaluate", "demo")
     assert not app.exception
@@ -381,7 +381,7 @@ def test_m_follows_the_protocol_and_the_ballots_at_the_same_votes(empty, visit):
 
 
 def test_near_spellings_of_missing_tokens_are_offered(demo):
-    from core.views.tokens import tokens
+    from core.views import tokens
 
     (coverage,) = tokens.load(demo, "demo").coverage
     near = dict(zip(coverage.missing["token"], coverage.missing["near"], strict=True))
@@ -649,7 +649,7 @@ def test_a_project_from_the_template_stands_before_its_pilot_and_can_be_undone(e
 
 
 def test_a_project_with_votes_can_no_longer_be_undone(empty, visit):
-    from core.store.projects.templates import is_untouched
+    from core.store.projects.projects import is_untouched
     from core.store.votes.votes import accept_upload
     from tests.campaigns import answer_batch, draw_batch, make_project
 

@@ -9,7 +9,7 @@ from campaigns import PLAN, answer_batch, longer_pair, make_project
 from page_words import press, words
 from test_pages import KEYS
 
-from core.questions.batch import write_batch
+from core.questions.template import write_batch
 from core.store.ballots.ballots import pilot_of, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot

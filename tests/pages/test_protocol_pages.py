@@ -10,6 +10,7 @@ from campaigns import AREAS, PLAN, make_project, run_simulated
 from page_words import labelled, press, words
 from test_pages import KEYS
 
+from core import worker
 from core.commands.publishing import publish
 from core.dataset.published import read_published
 from core.simulation.forecast import number_of_campaigns
@@ -19,7 +20,6 @@ from core.store.projects.archive import export_project, import_project
 from core.store.projects.library import import_into
 from core.store.projects.plans import read_plan
 from core.store.scores.scores import read_dataset
-from core.worker import process
 
 
 @pytest.fixture
@@ -63,11 +63,11 @@ def test_a_fourth_protocol_goes_its_way_on_the_pages(empty, visit, swiss, starte
     (outlook,) = [table.value for table in app.dataframe if "tells apart" in table.value]
     assert outlook["protocol"].tolist() == ["Swiss", "Runoff's own", "the paper's", "every item alike"]
     press(app, "Simulate other budgets")
-    process.run(started.pop())
+    worker.run(started.pop())
     app.run()
     assert "The dashed line is this plan." in words(app)
     press(app, "Find the best plan")
-    process.run(started.pop())
+    worker.run(started.pop())
     app.run()
     assert "Best of " in words(app)
     press(app, "Save this plan")

@@ -11,8 +11,8 @@ from core.store.ballots.ballots import read_ballots
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_waiting
 from core.store.ballots.simulated import simulate_votes
+from core.store.projects.plans import read_rankings
 from core.store.projects.projects import get_project
-from core.store.projects.rankings import read_rankings
 
 
 def choose(app, label: str, value):

@@ -10,11 +10,11 @@ from campaigns import make_project
 from page_words import labelled, press, words
 from rounds_of_people import answer_round, batch_of
 
-from core.commands.codec import from_json
+from core.commands.base import from_json
 from core.commands.figures.simulations import SchemesAtEqualCost
 from core.jobs import jobs
 from core.questions.rating.files import read_ratings
-from core.questions.rating.gold_pairs import GoldPair
+from core.questions.rating.scales import GoldPair
 from core.questions.rating.statistics import alpha, leave_one_out
 from core.store.ballots.ballots import read_rounds
 from core.store.projects.library import open_library, read_embeddings

@@ -12,10 +12,9 @@ from core.store import schema as t
 from core.store.ballots.ballots import read_ballots
 from core.store.projects.library import add_embedding, read_embeddings
 from core.store.projects.projects import create_project, list_projects, read_log
-from core.store.tokens.areas import add_areas, add_tokens, read_areas
-from core.store.tokens.origins import origins_of
+from core.store.tokens.areas import add_areas, add_tokens, origins_of, read_areas
 from core.tokens.files import AreaTokens
-from core.views.tokens import tokens
+from core.views import tokens
 
 SECOND = Path(__file__).resolve().parents[1] / "cases" / "second"
 LIST = "CSV, TSV or Excel with the columns area and token, or a list of one token a line"

@@ -11,20 +11,19 @@ import sqlalchemy as sa
 from campaigns import AREAS, BOTH_PROTOCOLS, PLAN, make_project
 from page_words import press, words
 
-from core.commands.figures import draws, evaluation
+from core import worker
+from core.commands.figures import evaluated, evaluation
 from core.metrics import spearman
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.engine import now
-from core.store.projects.plans import save_plan
+from core.store.projects.plans import read_rankings, save_plan, set_ranking
 from core.store.projects.projects import get_project
-from core.store.projects.rankings import read_rankings, set_ranking
 from core.store.scores.scores import read_dataset
 from core.views.evaluate import evaluate
 from core.views.scores import trust as view_of_trust
-from core.worker import process
 
 
 def held(store, protocol: str, n_ballots: int = 2) -> str:
@@ -114,7 +113,7 @@ def add_embedding(store, project_id: str, folder, name: str, seed: int) -> None:
     }
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    process.run(name)
+    worker.run(name)
 
 
 @pytest.mark.release
@@ -137,7 +136,7 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     assert row["difference"] == pytest.approx(overall["ρ_w"][0] - overall["ρ_w"][1])
     assert ("These votes can't tell apart One and Two" in said) == (row["lower"] <= 0 <= row["upper"])
     plain = evaluate.load(empty, project_id, 2.0, "relatedness")
-    view = evaluate.intervals(plain, evaluation.of_draws(plain, draws.load(empty, project_id)))
+    view = evaluate.intervals(plain, evaluation.of_draws(plain, evaluated.load_draws(empty, project_id)))
     assert set(evaluate.BOUNDS) <= set(view.view.table.columns)  # and so in the file
     assert view.view.table["ρ_w lower"].notna().sum() == 2 * 3  # of each embedding: over all, and in two areas
 
@@ -158,12 +157,12 @@ def test_areas_with_rankings_of_their_own_are_drawn_apart_and_averaged(empty):
     plan = replace(PLAN, protocol="runoff", n_ballots=1, appearances=10, n_voters=12)
     ids = [ranking.area_id for ranking in read_rankings(empty, project_id)]
     save_plan(empty, project_id, plan, area_ids=ids)
-    assert draws.load(empty, project_id).problem == draws.NOT_CLOSED
+    assert evaluated.load_draws(empty, project_id).problem == evaluated.NOT_CLOSED
     for area_id in ids:
         draw_next_ballot(empty, project_id, area_id=area_id)
         simulate_votes(empty, project_id, area_id=area_id)
         close_ballot(empty, project_id, area_id=area_id)
-    found = draws.load(empty, project_id, 20)
+    found = evaluated.load_draws(empty, project_id, 20)
     dataset = read_dataset(empty, project_id)
     columns = found.columns_of(dataset)
     assert columns.shape == (20, 21)

@@ -16,7 +16,7 @@ from core.store.command import command
 from core.store.projects.projects import get_project
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.votes import accept_upload
-from core.views.voters import voters
+from core.views import voters
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from core.store.scores.scores import read_dataset
 from core.store.votes.exclusions import exclusions_of
 from core.store.votes.votes import accept_upload
 from core.trust.voter_rules import RULES
-from core.views.voters import voters
+from core.views import voters
 
 
 def held(store, n_closed=1):

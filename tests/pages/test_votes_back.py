@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.store import Store
 from core.store.projects.projects import list_projects
-from core.store.votes.policies import read_policy
+from core.store.votes.judgements import read_policy
 from core.store.votes.votes import preview_upload
-from core.votes.policy import Policy
+from core.votes.verdicts import Policy
 
 
 @pytest.fixture

@@ -15,16 +15,15 @@ from test_evaluate_jobs import finish
 from core.commands.figures import base
 from core.commands.figures import trust as figures_of_trust
 from core.commands.figures.trust import TrustLines
-from core.commands.figures.voter_preview import WithoutVoters
-from core.commands.figures.votes import ChecksOfVotes, VoterFigures
+from core.commands.figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
 from core.errors import NotConvergedError, StoreError
 from core.jobs import jobs
 from core.store import schema as t
 from core.store.command import command
 from core.store.projects.projects import get_project
 from core.store.votes.votes import accept_upload
+from core.views import voters
 from core.views.scores import checks, trust
-from core.views.voters import voters
 from ui.scores import vote_checks
 
 PAGES = {"collect": ("Check the votes", "Checking the votes"), "scores": ("Check the scores", "Checking the scores")}

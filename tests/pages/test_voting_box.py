@@ -17,7 +17,7 @@ from core.store import schema as t
 from core.store.ballots.ballots import read_ballots
 from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.projects.plans import Wording
-from core.store.votes.gold import gold_of
+from core.store.votes.checks import gold_of
 from core.store.voting.voting import read_link, read_voting
 from core.voting import api, process
 from tests.rounds_of_people import RATING

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.platforms import PLATFORMS
-from core.platforms.colleagues import deal_out, write_tables
+from core.platforms.plain import deal_out, write_tables
 from core.store import Store
 from core.store.projects.plans import PlanSettings
 from core.store.projects.projects import Project

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.i18n import language
-from core.platforms.offline import MAX_FILES, write_offline
+from core.platforms.plain import MAX_FILES, write_offline
 from core.questions.voting_settings import CONSENT
 from core.store import Store
 from core.store.ballots.ballots import Ballot, read_comparisons

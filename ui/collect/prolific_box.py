@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.wording import many
 from core.commands.voters import WithdrawVoters
 from core.errors import RunoffError
 from core.store import Store
@@ -18,7 +18,7 @@ from core.store.votes.at_stake import of_sittings
 from core.store.votes.prolific import SubmissionCheck, assignments_from_page, check_submissions
 from core.store.votes.settlement import Reviewed, review_assignments
 from core.store.voting.voting import read_voting
-from core.views import at_stake
+from core.views import words as at_stake
 from core.votes.settlement import Review, id_list
 from ui.collect.voting_box import voting_panel
 from ui.shared import frame, jobs

@@ -12,7 +12,7 @@ from core.commands.voters import ReviewAssignments
 from core.store import Store
 from core.store.ballots.ballots import Ballot
 from core.store.projects.projects import Project
-from core.tabular.workbooks import MIME
+from core.tabular.workbook import MIME
 from core.views.collect.collect import CollectView
 from core.views.collect.settlement import SettlementView, review_file
 from core.votes.settlement import Review, Rules, write_payments

@@ -6,9 +6,9 @@ import hashlib
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.wording import many
 from core.errors import RunoffError
-from core.platforms.turkle_api import TurkleSite
+from core.platforms.turkle import TurkleSite
 from core.store import Store
 from core.store.ballots.ballots import Ballot
 from core.store.projects.projects import Project

@@ -10,22 +10,29 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many, plural
-from core.commands.effects import top_sentence, voters_said, votes_said
+from core.base.wording import many, plural
 from core.commands.figures.base import Found
 from core.commands.figures.files import FileRead, ReadFile
-from core.commands.votes import SetPolicy, TakeUploads, WithdrawUpload, bring_file
+from core.commands.votes import (
+    SetPolicy,
+    TakeUploads,
+    WithdrawUpload,
+    bring_file,
+    top_sentence,
+    voters_said,
+    votes_said,
+)
 from core.errors import RunoffError
 from core.platforms import LABELS, Mapping
 from core.store import Store
 from core.store.ballots.ballots import Ballot
+from core.store.projects.plans import PILOT
 from core.store.projects.projects import Project
-from core.store.projects.rankings import PILOT
-from core.store.votes.policies import read_policy
+from core.store.votes.judgements import read_policy
 from core.store.votes.uploads import Upload
-from core.views import at_stake
+from core.views import words as at_stake
 from core.views.words import moment
-from core.votes.policy import REJECTED, REPEATS
+from core.votes.verdicts import REJECTED, REPEATS
 from ui.shared import cache, choosers, frame, jobs
 from ui.shared.mapping_box import mapping_box
 from ui.shared.questions_box import questions_box, remarks, said_of

@@ -6,15 +6,15 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.wording import many
 from core.store import Store
 from core.store.ballots.ballots import Ballot
 from core.store.projects.projects import Project
 from core.store.tokens.areas import read_items
 from core.store.votes.at_stake import of_sittings
-from core.store.votes.gold import add_gold, propose_gold, remove_gold
+from core.store.votes.checks import add_gold, propose_gold, remove_gold
 from core.store.voting.voting import withdraw_voter
-from core.views import at_stake
+from core.views import words
 from core.views.collect.voting import VotingView
 from ui.shared import choosers, frame
 
@@ -92,7 +92,7 @@ def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> Non
         )
         if chosen is not None:
             stake = of_sittings(frame.store(), project.id, [chosen])
-            st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake, noun=noun, whom=names[chosen])))
+            st.caption(frame.plain(words.said(words.TAKES_OUT, stake, noun=noun, whom=names[chosen])))
             frame.command_button(
                 "Take this voter's votes out",
                 partial(withdraw_voter, sitting_id=chosen),

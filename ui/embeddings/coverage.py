@@ -8,7 +8,7 @@ from core.embeddings import LookUp, as_mode
 from core.store import Store
 from core.store.projects.library import Imported, set_look_up
 from core.store.projects.projects import Project
-from core.views.tokens.tokens import Coverage
+from core.views.tokens import Coverage
 from ui.shared import cache, choosers, frame
 
 WAYS = {

@@ -9,12 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.durable import private
-from core.base.file_names import shown_name, shown_path
-from core.base.plurals import plural
+from core.base.durable import private, shown_name, shown_path
+from core.base.wording import plural
 from core.embeddings import EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
-from core.jobs import jobs, sweep
+from core.jobs import jobs
 from core.store import Store
 from core.store.projects.projects import Project
 from ui.embeddings import encoder_box
@@ -200,7 +199,7 @@ def watch(store: Store, project: Project) -> None:
 @st.fragment(run_every=1)
 def _watch_running(project: Project) -> None:
     store = frame.workspace()
-    sweep.sweep(store)
+    jobs.sweep(store)
     running = [job for job in jobs.project_jobs(store, project.id, *KINDS) if not job.ended]
     if not running:
         frame.changed_here()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.base.file_names import file_stem
-from core.base.plurals import many
+from core.base.durable import file_stem
+from core.base.wording import many
 from core.charts import evaluation
 from core.commands.figures.evaluated import FIGURES
 from core.commands.figures.evaluation import PERMUTATIONS
 from core.evaluation.differences import Told
-from core.evaluation.interval_rules import FIGURES as OF_VOTES
+from core.evaluation.intervals import FIGURES as OF_VOTES
 from core.store.projects.projects import Project
 from core.views.evaluate import tokens as evaluate_tokens
 from core.views.evaluate.evaluate import EvaluateView, IntervalsView

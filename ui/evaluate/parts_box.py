@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.base.file_names import file_stem
+from core.base.durable import file_stem
 from core.charts import evaluation
 from core.commands.figures.evaluated import FIGURES
 from core.encoders import ENCODED
-from core.evaluation.variants import WHAT
+from core.evaluation.causes import WHAT
 from core.views.evaluate import why
 from ui.evaluate.jobs import Visit
 from ui.shared import cache, chart_files, frame

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.base.file_names import file_stem, slug
-from core.base.percent import percent
-from core.base.plurals import many, plural
+from core.base.durable import file_stem, slug
+from core.base.wording import many, percent, plural
 from core.charts import charts
 from core.charts import evaluation as evaluation_charts
 from core.store import Store

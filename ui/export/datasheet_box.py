@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.dataset.datasheet.fields import LICENCES, MAX_LINE, MAX_TEXT, SheetFields
+from core.dataset.datasheet.facts import LICENCES, MAX_LINE, MAX_TEXT, SheetFields
 from core.store.projects.projects import Project
-from core.store.projects.sheets import save_fields
+from core.store.projects.releases import save_fields
 from ui.shared import choosers, frame
 
 _LONG = (

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import PlanError
 from core.store.projects.plans import PlanSettings, with_budget, within_cost
-from core.views.plan.planner import appearances_said
+from core.views.plan import appearances_said
 from ui.shared import choosers, frame
 
 KINDS = {

@@ -11,7 +11,7 @@ from core.store.ballots.ballots import Ballot
 from core.store.ballots.check_drawing import strange_gold
 from core.store.projects.plans import PlanSettings
 from core.store.projects.projects import Project
-from core.views.plan.plan_checks import answered_said, cost_said, counts_table
+from core.views.plan import answered_said, cost_said, counts_table
 from ui.shared import choosers, frame
 
 

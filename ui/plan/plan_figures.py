@@ -5,12 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.base.percent import percent
-from core.base.plurals import many
+from core.base.wording import many, percent
 from core.charts import charts
 from core.plan import Plan
+from core.plan.budgets import reward_for_wage
 from core.plan.plan import Cost, quota
-from core.plan.wages import reward_for_wage
 from core.store.projects.plans import PlanSettings
 from ui.shared import chart_files
 

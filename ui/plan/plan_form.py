@@ -12,12 +12,11 @@ import streamlit as st
 
 from core.errors import PlanError
 from core.protocols import collectable
-from core.store.projects.plans import PlanSettings, with_budget
+from core.store.projects.plans import PlanSettings, set_ranking, with_budget
 from core.store.projects.projects import Project
-from core.store.projects.rankings import set_ranking
 from core.store.tokens.areas import read_areas
 from core.views.overview import Standing
-from core.views.plan.planner import appearances_said
+from core.views.plan import appearances_said
 from ui.plan.checks_box import checks_form
 from ui.plan.wording_form import wording_form
 from ui.shared import choosers, frame

@@ -8,20 +8,19 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.file_names import slug
-from core.base.plurals import many
+from core.base.durable import slug
+from core.base.wording import many
 from core.charts import charts
 from core.commands.figures.simulations import OtherBudgets
 from core.errors import RunoffError
 from core.plan import Plan
-from core.simulation.ceiling import RELIABLE
+from core.simulation.forecast import RELIABLE
 from core.store.projects.library import read_embeddings
 from core.store.projects.plans import PlanSettings
 from core.store.projects.projects import Project
-from core.store.scores.forecasts import GuessSource, make_forecast
-from core.store.scores.panel_fits import BALLOT_VOTES, PILOT_VOTES, StoredFit
-from core.views.plan import planner
-from core.views.plan.panel_fit import fit_table, rests_on
+from core.store.scores.forecasts import BALLOT_VOTES, PILOT_VOTES, GuessSource, StoredFit, make_forecast
+from core.views import plan as planner
+from core.views.plan import fit_table, rests_on
 from core.voters.panel import PAPER_PANEL, Panel
 from ui.plan import planner_jobs
 from ui.shared import cache, chart_files, choosers, frame

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.wording import many
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import BestPlan, OtherBudgets, Simulation
 from core.errors import PlanError
@@ -20,7 +20,7 @@ from core.simulation.search import GOALS, Search
 from core.store.projects.plans import PlanSettings
 from core.store.projects.projects import Project
 from core.store.scores.forecasts import GuessSource, known_search
-from core.views.plan import planner
+from core.views import plan as planner
 from ui.shared import choosers, frame, jobs
 
 BUDGETS = {"votes": "votes", "hours": "voters' hours", "total": "money, with fees"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.file_names import slug
+from core.base.durable import slug
+from core.store.projects.plans import read_registration, register_plan
 from core.store.projects.projects import Project
-from core.store.projects.registrations import read_registration, register_plan
 from core.views.words import moment
 from ui.shared import frame
 

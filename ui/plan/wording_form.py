@@ -8,8 +8,7 @@ import streamlit as st
 
 from core.i18n import LANGUAGES
 from core.i18n import language as language_of
-from core.questions.examples import MAX_WHY, MAX_WORD, MOST_EXAMPLES, Example, standard_examples
-from core.questions.template import NOTIONS
+from core.questions.template import MAX_WHY, MAX_WORD, MOST_EXAMPLES, NOTIONS, Example, standard_examples
 from core.store.projects.plans import Wording
 from ui.shared import choosers
 

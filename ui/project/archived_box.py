@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.base.plurals import many
-from core.commands.archived import ImportedArchive, import_archived
-from core.commands.archived_results import archive_mapping, missing_words, rebuild
+from core.base.wording import many
+from core.commands.archived import ImportedArchive, archive_mapping, import_archived, missing_words, rebuild
 from core.commands.projects import other_name_said
 from core.errors import RunoffError
 from core.platforms import Mapping, OpenQuestionsError, open_results

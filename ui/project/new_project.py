@@ -6,8 +6,7 @@ import streamlit as st
 
 from core.commands.projects import other_name_said
 from core.errors import RunoffError
-from core.store.projects.projects import create_project, get_project
-from core.store.projects.templates import create_from_template
+from core.store.projects.projects import create_from_template, create_project, get_project
 from ui.project import project_files
 from ui.project.archived_box import archived_box
 from ui.shared import choosers, frame

@@ -17,7 +17,7 @@ from core.store.projects.archive import (
 )
 from core.store.projects.projects import Project, get_project
 from core.store.spool import put_upload
-from core.views import at_stake
+from core.views import words
 from core.views.words import moment
 from ui.shared import cache, frame, jobs
 
@@ -79,7 +79,7 @@ def files_box(store: Store, project: Project) -> None:
     with st.form("delete"):
         stake = cache.load_at_stake(store, project)
         if stake.votes:
-            st.caption(f":material/warning: {frame.plain(at_stake.said(at_stake.DELETES, stake))}")
+            st.caption(f":material/warning: {frame.plain(words.said(words.DELETES, stake))}")
         typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")
         if st.form_submit_button("Delete this project"):
             jobs.send(DeleteProject(project.id, typed, frame.expected()))

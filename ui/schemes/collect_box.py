@@ -13,11 +13,9 @@ from core.errors import RunoffError
 from core.i18n import LANGUAGES, STANDARD
 from core.plan.values import kept
 from core.questions import RoundSettings, default_settings, round_kind, round_kinds
-from core.questions.order.drawing import draw_groups
 from core.questions.order.files import groups_of, read_groups
-from core.questions.order.groups import TargetGroup
-from core.questions.rating.gold_pairs import TOLERANCE, read_rated_pairs
-from core.questions.rating.scales import CLSS, SCALES, RatingScale
+from core.questions.order.groups import TargetGroup, draw_groups
+from core.questions.rating.scales import CLSS, SCALES, TOLERANCE, RatingScale, read_rated_pairs
 from core.store.ballots.ballots import Ballot
 from core.store.ballots.drawing import draw_round
 from core.store.projects.library import open_library, read_embeddings

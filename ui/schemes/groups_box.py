@@ -7,15 +7,13 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from core.base.file_names import slug
-from core.base.plurals import many, plural
+from core.base.durable import slug
+from core.base.wording import many, plural
 from core.embeddings import Embedding
 from core.errors import RunoffError
-from core.questions.order.agreement import group_agreement
-from core.questions.order.drawing import draw_groups, undecided
 from core.questions.order.files import GroupFile, groups_of, read_group_file, read_groups, write_groups
-from core.questions.order.groups import TargetGroup, score_groups
-from core.questions.order.orders import OrderFile, comparisons_of, read_orders, without
+from core.questions.order.groups import TargetGroup, draw_groups, score_groups, undecided
+from core.questions.order.orders import OrderFile, comparisons_of, group_agreement, read_orders, without
 from core.store.projects.library import open_library, other_embeddings, read_embeddings
 from core.store.projects.projects import Project
 from core.store.tokens.areas import read_areas

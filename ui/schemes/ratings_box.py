@@ -6,16 +6,14 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.file_names import slug
-from core.base.plurals import plural
+from core.base.durable import slug
+from core.base.wording import plural
 from core.errors import RunoffError
 from core.evaluation.ratings.report import RatingReport, report, stand
-from core.evaluation.ratings.text_vectors import text_similarities
-from core.questions.rating.cross_level import Standing
-from core.questions.rating.expert_files import crowd_minus_experts, qualify_people
-from core.questions.rating.files import read_ratings
-from core.questions.rating.scales import SCALES, RatingScale
-from core.questions.rating.sets import RatingSet
+from core.evaluation.ratings.text_overlap import text_similarities
+from core.questions.rating.files import crowd_minus_experts, qualify_people, read_ratings
+from core.questions.rating.scales import SCALES, RatingScale, RatingSet
+from core.questions.rating.statistics import Standing
 from core.store import Store
 from core.store.projects.library import Imported, open_library, other_embeddings, read_embeddings
 from core.store.projects.projects import Project

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.base.file_names import slug
-from core.base.percent import percent
-from core.base.plurals import many, plural
+from core.base.durable import slug
+from core.base.wording import many, percent, plural
 from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
 from core.platforms.questions import round_files
 from core.store.ballots.ballots import short_questions

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.file_names import slug
+from core.base.durable import slug
 from core.commands.voters import ExcludeVoters
 from core.dataset.files import to_csv
 from core.errors import RunoffError

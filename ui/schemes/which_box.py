@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.file_names import slug
-from core.base.percent import percent
-from core.base.plurals import many
+from core.base.durable import slug
+from core.base.wording import many, percent
 from core.commands.figures.simulations import SchemesAtEqualCost
 from core.errors import RunoffError
-from core.simulation.scheme_table import SchemeRow
+from core.simulation.schemes import SchemeRow
 from core.store.projects.plans import PlanSettings, read_plan
 from core.store.projects.projects import Project
-from core.store.scores.scheme_runs import MOST_TOKENS, SchemeQuestion, share_simulated
+from core.store.scores.forecasts import MOST_TOKENS, SchemeQuestion, share_simulated
 from core.views.schemes import schemes
 from ui.plan.planner_box import guess_source
 from ui.shared import chart_files, choosers, frame, jobs

@@ -19,24 +19,20 @@ from core.dataset.diff import DatasetDiff
 from core.dataset.formats import table_of
 from core.evaluation import TOP_K
 from core.jobs.jobs import Job
-from core.simulation.ceiling import PanelCeiling
-from core.simulation.forecast import Guess
+from core.simulation.forecast import Guess, PanelCeiling
 from core.store import Store
 from core.store.ballots.ballots import Ballot
 from core.store.projects.projects import Project
-from core.store.scores.forecasts import GuessSource, read_ceiling, read_guess
-from core.store.scores.panel_fits import StoredFit, fit_stored, votes_to_fit
+from core.store.scores.forecasts import GuessSource, StoredFit, fit_stored, read_ceiling, read_guess, votes_to_fit
 from core.store.votes.at_stake import AtStake, of_project, of_upload
 from core.tables import ASSIGNMENTS
 from core.trust.foresight import Foresight
 from core.trust.report import Line
 from core.trust.voter_quality import VoterQuality
-from core.views import export, overview
+from core.views import export, overview, tokens, voters
 from core.views.collect import collect, dealing, pilot, settlement
 from core.views.evaluate import embedding, evaluate
 from core.views.scores import checks, paper_figures, scores, settling, trust
-from core.views.tokens import near_tokens, tokens
-from core.views.voters import voters
 from core.votes.settlement import Rules
 
 _KEEP = 32
@@ -148,12 +144,12 @@ def load_spellings(store: Store, project: Project, embedding_id: str) -> tokens.
     return _load(tokens.load_spellings, store, project, embedding_id)
 
 
-def load_proposed(store: Store, project: Project, embedding_id: str, area: str) -> near_tokens.ProposedView:
-    return _load(near_tokens.load_proposed, store, project, embedding_id, area)
+def load_proposed(store: Store, project: Project, embedding_id: str, area: str) -> tokens.ProposedView:
+    return _load(tokens.load_proposed, store, project, embedding_id, area)
 
 
-def load_hubness(store: Store, project: Project, embedding_id: str, k: int) -> near_tokens.HubnessView:
-    return _load(near_tokens.load_hubness, store, project, embedding_id, k)
+def load_hubness(store: Store, project: Project, embedding_id: str, k: int) -> tokens.HubnessView:
+    return _load(tokens.load_hubness, store, project, embedding_id, k)
 
 
 def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect.CollectView:

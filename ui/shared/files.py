@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.base.file_names import shown_name, shown_path
+from core.base.durable import shown_name, shown_path
 from core.jobs import jobs
 from core.store import Store
 from ui.shared import frame

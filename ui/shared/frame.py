@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
-from core.base.file_names import shown_path
+from core.base.durable import shown_path
 from core.errors import InputError, RunoffError, StaleError
 from core.store import Store, open_store
 from core.store.projects.projects import Project, get_project, list_projects

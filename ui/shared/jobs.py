@@ -11,14 +11,13 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from core.base.percent import percent
-from core.base.plurals import plural
+from core.base.wording import percent, plural
 from core.commands import executor
 from core.commands.base import Command
 from core.commands.executor import Started
 from core.commands.figures.base import Figure, Found, is_there, job_of, params_of
 from core.errors import RunoffError, StaleError
-from core.jobs import jobs, sweep
+from core.jobs import jobs
 from core.store import Store
 from core.store.projects.projects import Project
 from core.views.words import moment
@@ -114,7 +113,7 @@ def show_under_way() -> None:
 @st.fragment(run_every=1)
 def _watch(project_id: str | None, were_running: set[str]) -> None:
     store = frame.workspace()
-    sweep.sweep(store)
+    jobs.sweep(store)
     running = executor.under_way(store, project_id)
     if were_running - {job.id for job in running}:
         st.rerun()
@@ -224,7 +223,7 @@ def begin(wanted: Figure[Any], before: Callable[[], Any] | None = None) -> None:
 def watch(job_id: str, sign: Callable[[jobs.Job], Any], key: str) -> None:
     """The `sign` of a job that runs, and a way to stop it; the page runs anew once it has ended."""
     store = frame.workspace()
-    sweep.sweep(store)
+    jobs.sweep(store)
     job = jobs.find_job(store, job_id)
     if job is None or job.ended:
         st.rerun()

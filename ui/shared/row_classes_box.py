@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.wording import many
 from core.commands.figures.base import Found
 from core.commands.figures.files import MOST_SHOWN, FileRead, answers_of
 from core.commands.votes import CLASSES
 from core.store.votes.votes import UploadPreview
-from core.votes.row_classes import class_file
+from core.votes.verdicts import class_file
 from ui.shared import choosers
 
 

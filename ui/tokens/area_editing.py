@@ -8,15 +8,14 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.wording import many
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.archive import copy_without_ballots
 from core.store.projects.projects import Project
-from core.store.tokens.areas import DeletedArea, change_area, change_areas, delete_area, restore_area
-from core.store.tokens.corrections import correct_spelling
+from core.store.tokens.areas import DeletedArea, change_area, change_areas, correct_spelling, delete_area, restore_area
 from core.tokens.files import AreaTokens, Renamed, checked, read_pasted
-from core.views.tokens.tokens import TokensView
+from core.views.tokens import TokensView
 from ui.project.project_files import open_copy
 from ui.shared import choosers, drafts, frame
 from ui.tokens.area_entry import take

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import plural
+from core.base.wording import plural
 from core.store import Store
 from core.store.projects.library import Imported
 from core.store.projects.projects import Project
 from core.store.tokens.areas import add_tokens
 from core.tokens.files import AreaTokens
-from core.views.tokens.near_tokens import N_SAMPLED, ProposedView
-from core.views.tokens.tokens import TokensView
+from core.views.tokens import N_SAMPLED, ProposedView, TokensView
 from ui.shared import cache, choosers, frame
 
 

@@ -8,17 +8,16 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many, plural
+from core.base.wording import many, plural
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.library import read_embeddings
 from core.store.projects.projects import Project
-from core.store.tokens.areas import set_item_rules
+from core.store.tokens.areas import ItemRules, set_item_rules
 from core.store.tokens.frequencies import RareTokens, use_list, use_ranks, use_wordfreq
-from core.store.tokens.item_rules import ItemRules
 from core.tokens.frequencies import Frequencies, wordfreq_languages
 from core.tokens.frequency_files import read_frequencies
-from core.views.tokens.tokens import TokensView
+from core.views.tokens import TokensView
 from ui.shared import choosers, encoding_box, frame
 from ui.shared.shares import in_percent, share_column
 

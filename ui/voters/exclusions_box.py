@@ -7,12 +7,12 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many, plural
-from core.commands.figures.voter_preview import Preview, WithoutVoters
+from core.base.wording import many, plural
+from core.commands.figures.votes import Preview, WithoutVoters
 from core.commands.voters import ExcludeVoters, ReadmitVoters
 from core.store.projects.projects import Project
 from core.trust.voter_rules import RULES, Rule, n_judged, propose
-from core.views.voters.voters import VotersView
+from core.views.voters import VotersView
 from ui.help import glossary
 from ui.shared import choosers, frame, jobs
 

@@ -6,10 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.wording import many
 from core.store.projects.projects import Project
-from core.views.voters.voter_columns import COLUMNS, PERCENT
-from core.views.voters.voters import MOST_SHOWN, VotersView
+from core.views.voters import COLUMNS, MOST_SHOWN, PERCENT, VotersView
 from ui.shared import choosers, frame
 from ui.shared.shares import in_percent
 

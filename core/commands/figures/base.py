@@ -17,15 +17,15 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 import sqlalchemy as sa
 
-from ...base.progress import Progress, split
+from ...base.parallel import Progress, split
 from ...errors import StoreError
 from ...jobs.jobs import JOBS, Job, same_job
 from ...store import Store
 from ...store import schema as t
-from ...store.job_rows import ENDED, insert_done, mark_done
+from ...store.command import ENDED, insert_done, mark_done
 from ...store.projects.projects import Project, get_project
 from ...store.spool import made_path, put_made, read_made
-from ..codec import from_json, result_type, to_json
+from ..base import from_json, result_type, to_json
 
 CHANGED = "The votes or the project changed while this was computed. Ask again."
 MOST_KEPT = 200  # figures of one kind that a project keeps: the newest

@@ -15,30 +15,29 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.progress import Progress, split
+from ...base.parallel import Progress, split
 from ...embeddings import Embedding
 from ...errors import InputError, RunoffError
 from ...evaluation import TOP_K, Comparison, Correlations, correlations, evaluate
 from ...evaluation import tokens as token_draws
 from ...evaluation.baselines import SPELLINGS, Spelling, random_ranking
-from ...evaluation.causes import layout
+from ...evaluation.causes import WHAT, layout, variants
+from ...evaluation.chance import permutation_test
 from ...evaluation.differences import Told, by_tokens
 from ...evaluation.intervals import Difference, Resampled, with_intervals
-from ...evaluation.permutation import permutation_test
 from ...evaluation.resampled import number_of_resamples
 from ...evaluation.tokens import with_token_intervals
-from ...evaluation.variants import WHAT, variants
 from ...protocols import protocol_of
 from ...scores.fit import fit_votes
 from ...scores.reliability import Agreement
 from ...store import Store
+from ...store.projects.plans import read_rankings
 from ...store.projects.projects import get_project
-from ...store.projects.rankings import read_rankings
 from ...store.tokens.areas import areas_of
 from ...store.votes.tallies import closed_votes
 from ...trust import reliability
-from ..codec import result_type
-from . import draws, evaluated
+from ..base import result_type
+from . import evaluated
 from .base import Figure, R, measure_and_keep
 from .evaluated import FIGURES, Evaluated, Settings, seeded
 
@@ -170,10 +169,10 @@ class VotesIntervals(OfEvaluation[VotesFound]):
 
     def made(self, store: Store, view: Evaluated, progress: Progress | None) -> VotesFound:
         drawing, taking = split(progress, self._parts(view))
-        return of_draws(view, draws.load(store, self.project_id, self.resamples, progress=drawing), taking)
+        return of_draws(view, evaluated.load_draws(store, self.project_id, self.resamples, progress=drawing), taking)
 
 
-def of_draws(view: Evaluated, drawn: draws.DatasetDraws, progress: Progress | None = None) -> VotesFound:
+def of_draws(view: Evaluated, drawn: evaluated.DatasetDraws, progress: Progress | None = None) -> VotesFound:
     """Intervals from resampled scores; none, and why, where the protocol has none or voters can't be resampled."""
     if drawn.problem or view.compared is None:
         return VotesFound(None, (), 0, drawn.problem)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import sqlalchemy as sa
 
-from ...base.progress import Progress
+from ...base.parallel import Progress
 from ...dataset.formats import parquet
 from ...errors import InputError, Issue
 from ...platforms import Mapping, Question, UnnamedColumnsError

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base.progress import Progress
+from ...base.parallel import Progress
 from ...errors import InputError, RunoffError
-from ...evaluation.interval_rules import FIGURES as OF_VOTES
+from ...evaluation.intervals import FIGURES as OF_VOTES
 from ...evaluation.needed import Needed, Voting, tokens_needed, votes_needed
 from ...store import Store
 from ...store.projects.plans import read_plan
-from ...store.scores.panel_fits import BALLOT_VOTES, fit_stored
+from ...store.scores.forecasts import BALLOT_VOTES, fit_stored
 from ...voters.panel import PAPER_PANEL, Panel
 from .evaluated import Evaluated
 from .evaluation import OfEvaluation

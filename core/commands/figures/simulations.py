@@ -7,13 +7,12 @@ from typing import Any, ClassVar
 
 import sqlalchemy as sa
 
-from ...base.progress import Progress
+from ...base.parallel import Progress
 from ...plan import Plan
-from ...simulation.scheme_table import SchemeRow
-from ...simulation.shapes import at_other_budgets
+from ...simulation.schemes import SchemeRow
+from ...simulation.similarities import at_other_budgets
 from ...store import Store
-from ...store.scores.forecasts import GuessSource, make_forecast, make_search, read_guess
-from ...store.scores.scheme_runs import SchemeQuestion, run_schemes
+from ...store.scores.forecasts import GuessSource, SchemeQuestion, make_forecast, make_search, read_guess, run_schemes
 from .base import Figure, R
 
 

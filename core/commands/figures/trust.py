@@ -8,22 +8,21 @@ from functools import partial
 import numpy as np
 import sqlalchemy as sa
 
-from ...base.progress import Progress
+from ...base.parallel import Progress
 from ...errors import RunoffError
 from ...evaluation.resampled import draw_scores, number_of_resamples
 from ...protocols import protocol_of
 from ...protocols.base import N_TOP
 from ...scores import BallotVotes
 from ...scores.borda import tally
-from ...scores.connection import connected_parts
 from ...scores.fit import FittedVotes, fit_votes, joined
+from ...scores.pair_graph import connected_parts
 from ...scores.posterior import item_posteriors
 from ...scores.signal import by_chance
 from ...store import Store
 from ...store.ballots.ballots import Ballot, ballots_of
 from ...store.projects.plans import is_last
-from ...store.scores.audits import read_audit
-from ...store.scores.foresights import closed_fit_of, stored_foresight
+from ...store.scores.foresights import closed_fit_of, read_audit, stored_foresight
 from ...store.tokens.areas import items_of
 from ...store.votes.tallies import closed_votes, progress_of
 from ...tokens.items import pair_label

@@ -1,14 +1,116 @@
-"""What a datasheet is made from: the project's own figures, each with the number behind it; None where unknown."""
+"""What a datasheet is made from: the project's own figures, each with the number behind it; None where unknown.
+
+What only the owner of a dataset can say of it: title, authors, licence, purpose, consent, and how it is split.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
 
+from ...errors import InputError, Issue
+from ...tabular.json_texts import known_values
 from ...trust.agreement import Agreement
-from .fields import SheetFields
+
+# By the names that Hugging Face uses, so that its card says the same: name for people, address of the text.
+LICENCES = {
+    "": ("not chosen yet", ""),
+    "cc-by-4.0": ("Creative Commons Attribution 4.0", "https://creativecommons.org/licenses/by/4.0/"),
+    "cc-by-sa-4.0": ("Creative Commons Attribution-ShareAlike 4.0", "https://creativecommons.org/licenses/by-sa/4.0/"),
+    "cc-by-nc-4.0": (
+        "Creative Commons Attribution-NonCommercial 4.0",
+        "https://creativecommons.org/licenses/by-nc/4.0/",
+    ),
+    "cc0-1.0": ("Creative Commons Zero 1.0 (public domain)", "https://creativecommons.org/publicdomain/zero/1.0/"),
+    "odc-by": ("Open Data Commons Attribution", "https://opendatacommons.org/licenses/by/1-0/"),
+    "odbl": ("Open Data Commons Open Database License", "https://opendatacommons.org/licenses/odbl/1-0/"),
+    "mit": ("MIT License", "https://opensource.org/license/mit"),
+    "other": ("another one, see the licence note", ""),
+}
+MAX_TEXT, MAX_LINE = 4000, 300
+_LINES = ("title", "authors", "language", "contact")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+
+@dataclass(frozen=True)
+class SheetFields:
+    """The owner's words; "" where nothing was said. `dev_share` is the share of tokens in dev, 0 for no split."""
+
+    title: str = ""
+    authors: str = ""
+    licence: str = ""  # a key of LICENCES
+    licence_note: str = ""
+    language: str = ""  # a tag such as en or pt-BR
+    purpose: str = ""
+    token_source: str = ""
+    voters_note: str = ""
+    consent: str = ""
+    contact: str = ""
+    funding: str = ""
+    citation: str = ""
+    dev_share: float = 0.0
+    split_seed: int = 0
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any] | None) -> SheetFields:
+        """The fields as JSON keeps them; names that this version doesn't know are left alone."""
+        return cls(**known_values(cls, stored or {}))
+
+    def stored(self) -> dict[str, Any]:
+        """What JSON keeps: the fields that say something."""
+        empty = asdict(SheetFields())
+        return {name: value for name, value in asdict(self).items() if value != empty[name]}
+
+    @property
+    def licence_said(self) -> str:
+        """The licence in words, with the owner's note."""
+        name, address = LICENCES[self.licence]
+        told = f"{name} ({address})" if address else name
+        return " ".join(part for part in (told, self.licence_note) if part)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The fields that a reader would look for first and that say nothing yet."""
+        labels = {
+            "title": "title",
+            "authors": "authors",
+            "licence": "licence",
+            "language": "language",
+            "purpose": "purpose",
+            "consent": "consent and ethics",
+            "contact": "contact",
+        }
+        return tuple(label for name, label in labels.items() if not getattr(self, name))
+
+
+def check_fields(found: SheetFields) -> SheetFields:
+    """The fields as they are stored: white space at ends gone; `InputError` with every field that can't be."""
+    texts = {name: value.replace("\r\n", "\n").strip() for name, value in vars(found).items() if isinstance(value, str)}
+    issues = []
+    for name, value in texts.items():
+        most = MAX_LINE if name in _LINES else MAX_TEXT
+        if len(value) > most:
+            issues.append(Issue(f"has {len(value):,} characters; {most:,} are allowed", column=name))
+        if name in _LINES and "\n" in value:
+            issues.append(Issue("must be one line", column=name))
+        if any(not (char.isprintable() or char in "\n\t") for char in value):
+            issues.append(Issue("holds a character that can't be printed", column=name))
+    if found.licence not in LICENCES:
+        issues.append(Issue("is none of the licences offered", column="licence", found=found.licence))
+    if texts["language"] and not _LANGUAGE.fullmatch(texts["language"]):
+        what = "must be a language tag, such as en, it or pt-BR"
+        issues.append(Issue(what, column="language", found=texts["language"]))
+    if not 0 <= found.dev_share <= 0.9:
+        issues.append(Issue("must lie between 0 (no split) and 0.9", column="dev_share", found=f"{found.dev_share:g}"))
+    if not 0 <= found.split_seed < 2**31:
+        issues.append(Issue("must be a whole number from 0 on", column="split_seed", found=str(found.split_seed)))
+    if issues:
+        raise InputError("The datasheet can't be saved like this.", issues)
+    return SheetFields(**{**vars(found), **texts})
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...base.file_names import shown_name
+from ...base.durable import shown_name
 from ...errors import InputError
 from ..formats import Block, Head, Reader, Recognised, Source, Subwords
-from ..sinks import available_memory
-from ..storage import check_room
+from ..storage import available_memory, check_room
 
 FORMAT = "gensim model"
 CHUNK_BYTES = 4 << 20

@@ -19,10 +19,8 @@ import pyarrow.csv as pacsv
 from ...errors import InputError
 from ...tabular.encoding import MENDED
 from ..formats import Block, Reader, Recognised, Source
-from ..mending import note_broken
-from ..options import EncodingError, Options, suggest_encoding
-from ..undressing import Undressed
-from .text_recognition import FORMAT, n_values, numbers, recognise, with_line_feeds
+from ..options import EncodingError, Options, note_broken, suggest_encoding
+from .text_recognition import FORMAT, Undressed, n_values, numbers, recognise, with_line_feeds
 
 CHUNK_BYTES = 4 << 20
 MAX_LINE_BYTES = 64 << 20

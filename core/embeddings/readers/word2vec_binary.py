@@ -17,7 +17,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..formats import HEADER, Block, Head, Reader, Recognised, Source, check_dimensions
-from ..mending import note_broken, texts_of
+from ..options import note_broken, texts_of
 
 FORMAT = "word2vec binary"
 CHUNK_BYTES = 8 << 20

@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 
 from ...base.estimates import Estimate
 from ...errors import RunoffError, UndefinedMetricError
-from ...questions.rating.cross_level import Standing, rank_models
-from ...questions.rating.sets import RatingSet
+from ...questions.rating.scales import RatingSet
 from ...questions.rating.statistics import (
     LeaveOneOut,
     Pairwise,
+    Standing,
     adjudicate,
     alpha,
     alpha_by_group,
     item_ratings,
     leave_one_out,
     pairwise,
+    rank_models,
 )
 from ...trust.agreement import Agreement
 from .conditions import Anova, Comparison, OrderTest, blocked_anova, compare_conditions, pair_order

@@ -17,7 +17,7 @@ from ...base.estimates import LEVEL
 from ...errors import InputError
 from ...i18n import Language, translatable
 from ...scores.bradley_terry import BradleyTerry, expected_borda, fit_bradley_terry
-from ...scores.voter_bootstrap import resample_voters
+from ...scores.uncertainty import resample_voters
 from ..base import (
     LOSS,
     TIE,

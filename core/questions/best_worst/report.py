@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from ...base.estimates import LEVEL, Estimate, widened_tails
 from ...errors import RunoffError
 from ...metrics import rounded_scores
-from ...scores.uncertainty import MOST_UNDEFINED
-from ...scores.voter_bootstrap import resample_voters
+from ...scores.uncertainty import MOST_UNDEFINED, resample_voters
 from ..rating.statistics import pearson
 from .files import BestWorstSet
 from .tuples import BestWorst

@@ -27,8 +27,8 @@ from ..base import (
     refuse_unscored,
 )
 from ..task_page import Words
-from .agreement import group_agreement
 from .groups import GroupComparison, TargetGroup, from_orders
+from .orders import group_agreement
 
 WORDS = 10
 _SEPARATORS = re.compile(r"[\s,;>]+")

@@ -1,22 +1,29 @@
 """Ratings: one item a question; an answer is a value of the scale, `3.25`. An item's score is the mean of its ratings.
 
 Intervals are 90 %, voters resampled, the tails widened for few of them.
+
+A rating set that exists already, as answers to a round of ratings: its items are found by their texts.
+
+The pages on which people rate: each item on the scale, or sorted into piles first; and who met its gold pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from ...base.estimates import LEVEL, widened_tails
-from ...errors import InputError, UndefinedMetricError
-from ...i18n import Language
+from ...errors import InputError, Issue, UndefinedMetricError
+from ...i18n import Language, translatable
+from ...tables import ANSWERS
 from ...tabular import Table
+from ...votes.matching import text_key
 from ...votes.platform import ResultFile
-from ..base import (
+from ..base import (  # fmt: skip
     VOTERS,
     About,
     Answering,
@@ -28,12 +35,157 @@ from ..base import (
     RoundSettings,
     refuse_unscored,
     too_few,
-)  # fmt: skip
-from .answers import is_rating_set, rating_set_answers
+)
+from ..task_page import Page, Words, settings_of_page
+from .columns import has_texts
 from .files import read_ratings
-from .gold_pairs import check_gold
-from .page import RatingPage
+from .scales import MOST_GOLD, GoldPair, Qualification, RatingScale, RatingSet, check_gold, qualify
 from .statistics import adjudicate, alpha, item_ratings, leave_one_out
+
+COUNTED = "rows are counted as ratings are: the first rating of the file is 2, as below a header of a row a rating"
+ONLY_MEANS = "has means only: who rated what isn't in it, so there is no answer to take."
+
+
+def is_rating_set(table: Table) -> bool:
+    """Whether a file is one of `rating.files`, and no result file of a round: it has two texts and no question's id."""
+    columns = {name.strip().casefold() for name in table.header}
+    return not columns & {"question_id", "assignmentid"} and has_texts(table.header)
+
+
+def rating_set_answers(ratings: RatingSet, shown: pd.DataFrame) -> ResultFile:
+    """The ratings of people as answers to the questions of a round (`tables.SHOWN`), a row a rating.
+
+    An item is the pair of its two texts in any order; of pairs that stand in two areas the first. Ratings of items that
+    the round doesn't have get no task. Assignments are made of voter and task, as for a plain table. Raises
+    `InputError` for a file of means.
+    """
+    if not ratings.has_people:
+        raise InputError(f"{ratings.name} {ONLY_MEANS}")
+    places: dict[frozenset[str], tuple[str, int]] = {}
+    for task, n, a, b in shown[["task_id", "n", "token_a", "token_b"]].itertuples(index=False, name=None):
+        places.setdefault(frozenset((text_key(a), text_key(b))), (task, n))
+    pairs = zip(ratings.first, ratings.second, strict=True)
+    of_item = [places.get(frozenset((text_key(a), text_key(b))), ("", 1)) for a, b in pairs]
+    items = ratings.item.tolist()
+    n = len(items)
+    frame = pd.DataFrame(
+        {
+            "row": np.arange(2, n + 2),
+            "voter": [ratings.people[person] for person in ratings.person.tolist()],
+            "task_id": [of_item[item][0] for item in items],
+            "n": [of_item[item][1] for item in items],
+            "left_a": [ratings.first[item] for item in items],
+            "left_b": [ratings.second[item] for item in items],
+            "choice": [f"{value:g}" for value in ratings.rating.tolist()],
+            "status": "submitted",
+            "seconds": np.nan,
+        }
+    )
+    texts = {name: "" for name, kind in ANSWERS.columns.items() if kind == "text" and name not in frame}
+    kinds = {"text": "str", "int": "int64", "float": "float64"}
+    answers = frame.assign(**texts).astype({name: kinds[kind] for name, kind in ANSWERS.columns.items()})
+    notes = [Issue(COUNTED), *(Issue(note) for note in ratings.notes), *ratings.issues]
+    return ResultFile("plain", ANSWERS.check(answers[list(ANSWERS.columns)]), n, (), tuple(notes))
+
+
+_RATING = translatable(
+    "Give each item a number on the scale. Numbers between those that are explained are welcome. Go by your own first "
+    "impression; there is no right answer to look up."
+)
+_SORTING = translatable(
+    "Read all the cards first. Sort each into the pile that fits best; you can move it again. Then give every card a "
+    "number: it begins at its pile’s, and can be moved up or down from there."
+)
+
+
+class RatingPage(Page):
+    """Each item gets a number on the scale."""
+
+    name = "rating"
+    kind = "rating"
+    scripts: ClassVar[tuple[str, ...]] = ("scheme.js", "scheme_rating.js", "scheme_begin.js")
+    question = Words(translatable("How related are the two?"), translatable("How similar are the two?"))
+    steps = Words(_RATING, _RATING)
+    keys = translatable(
+        "<kbd>0</kbd>–<kbd>9</kbd> a whole number, <kbd>←</kbd> <kbd>→</kbd> less or more, <kbd>Enter</kbd> or "
+        "<kbd>↓</kbd> next, <kbd>↑</kbd> back, <kbd>U</kbd> a word you don’t know"
+    )
+    keys_alone = translatable(
+        "<kbd>0</kbd>–<kbd>9</kbd> a whole number, <kbd>←</kbd> <kbd>→</kbd> less or more, <kbd>Enter</kbd> sends, "
+        "<kbd>U</kbd> a word you don’t know"
+    )
+    has_scale = True
+
+    def columns(self, n: int, rows: int) -> list[str]:
+        return [f"token_a_{n}", f"token_b_{n}"]
+
+    def own_settings(self, stored: Mapping[str, Any], scale: RatingScale, issues: list[Issue]) -> dict[str, Any]:
+        if stored.get("sort_first", scale.sorts_first):
+            return {"page": SORTING} | SORTING.own_settings(stored, scale, issues)
+        return {"gold": _gold(stored.get("gold") or (), scale, issues)}
+
+
+class SortingPage(RatingPage):
+    """Items are sorted into piles, one an anchor, before they get their numbers."""
+
+    name = "sort-then-rate"
+    scripts = ("scheme.js", "scheme_drag.js", "scheme_rating.js", "scheme_sorting.js")
+    question = Words(
+        translatable("How related are the two on each card?"), translatable("How similar are the two on each card?")
+    )
+    steps = Words(_SORTING, _SORTING)
+    keys = translatable(
+        "the number of a pile puts the card there, <kbd>↓</kbd> <kbd>↑</kbd> next and last card, <kbd>U</kbd> a word "
+        "you don’t know; then <kbd>←</kbd> <kbd>→</kbd> rate lower or higher"
+    )
+
+    def own_settings(self, stored: Mapping[str, Any], scale: RatingScale, issues: list[Issue]) -> dict[str, Any]:
+        gold = _gold(stored.get("gold") or (), scale, issues)
+        if len(scale.anchors) < 2:
+            told = "has fewer than two anchors, which piles are named by"
+            issues.append(Issue(told, column="scale", found=scale.name))
+        return {"gold": gold}
+
+
+RATING_PAGE, SORTING = RatingPage(), SortingPage()
+
+
+def read_qualification(fields: Mapping[str, str], stored: Mapping[str, Any]) -> Qualification:
+    """How a person did on the gold pairs: `fields` are a task's form fields by name, `gold_1`, …, with or without the
+    prefix `Answer.`; a field that is missing or no rating is a pair that isn't met. Raises `InputError` without gold.
+
+    >>> stored = {"scale": "CLSS", "gold": [{"first": "car", "second": "auto", "rating": 4}]}
+    >>> read_qualification({"Answer.gold_1": "3.25"}, stored).passed, read_qualification({}, stored).passed
+    (True, False)
+    """
+    settings = settings_of_page(RATING_PAGE, stored)
+    if not settings.gold:
+        raise InputError("These settings have no gold pairs, so nobody can qualify.")
+    given = []
+    for n in range(1, len(settings.gold) + 1):
+        text = fields.get(f"gold_{n}", fields.get(f"Answer.gold_{n}", ""))
+        try:
+            given.append(settings.scale.read(text))
+        except InputError:
+            given.append(float("nan"))
+    return qualify(given, [pair.rating for pair in settings.gold], tolerance=settings.tolerance)
+
+
+def _gold(stored: Any, scale: RatingScale, issues: list[Issue]) -> tuple[GoldPair, ...]:
+    pairs = []
+    for n, pair in enumerate(stored, start=1):
+        try:
+            gold = GoldPair(str(pair["first"]), str(pair["second"]), float(pair["rating"]))
+        except (KeyError, TypeError, ValueError):
+            issues.append(Issue(f"pair {n} needs first, second and rating", column="gold", found=str(pair)))
+            continue
+        if not gold.first.strip() or not gold.second.strip() or not scale.allows(gold.rating):
+            issues.append(Issue(f"pair {n} lacks a text, or its rating is off the scale", column="gold"))
+        pairs.append(gold)
+    if len(pairs) > MOST_GOLD:
+        issues.append(Issue(f"{MOST_GOLD} pairs are the most", column="gold", found=str(len(pairs))))
+    return tuple(pairs)
+
 
 RESAMPLES = 1000
 STRETCH, SHIFT = 0.3, 0.25  # of simulated voters: spread of log g, and of the cut points in their distance

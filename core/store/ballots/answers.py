@@ -12,7 +12,7 @@ from ...questions import Answers
 from ...questions.base import UNKNOWN
 from ...questions.order.groups import GroupComparison
 from ...questions.rating.kind import rated_items
-from ...questions.rating.sets import RatingSet
+from ...questions.rating.scales import RatingSet
 from ...tables import SHOWN
 from .. import schema as t
 from ..command import fetch_rows

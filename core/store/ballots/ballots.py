@@ -22,7 +22,7 @@ from ...questions import COMPARISON, KINDS, Kind, RoundKind, RoundSettings, chec
 from .. import schema as t
 from ..command import fetch_rows
 from ..engine import Store
-from ..projects.rankings import belongs, in_campaign, is_comparison, ranking_of, rankings_of
+from ..projects.plans import belongs, in_campaign, is_comparison, ranking_of, rankings_of
 from ..schema.ballots import CAMPAIGN, ROUND, TRIAL
 from .comparisons import comparisons_of
 

@@ -10,9 +10,8 @@ import numpy as np
 import sqlalchemy as sa
 
 from ...ballots.audit import draw_audit
-from ...ballots.check_drawing import DrawnChecks, draw_checks
+from ...ballots.check_drawing import DrawnChecks, clear_pairs, draw_checks
 from ...ballots.checks import AUDIT, GOLD, CheckSettings, n_gold_places
-from ...ballots.clear_pairs import clear_pairs
 from ...ballots.draw import DrawnBallot
 from ...protocols.base import N_TOP
 from ...questions import COMPARISON
@@ -22,7 +21,7 @@ from .. import schema as t
 from ..command import fetch_rows, insert_rows, next_id
 from ..engine import Store
 from ..tokens.areas import items_of
-from ..votes.gold import MAX_GOLD
+from ..votes.checks import MAX_GOLD
 
 Pairs = list[tuple[int, int]]
 

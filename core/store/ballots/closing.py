@@ -11,14 +11,13 @@ from ...questions import RoundScores
 from .. import schema as t
 from ..command import Change, check_revision, command, project_row
 from ..engine import Store, now
-from ..projects.rankings import ballot_named
-from ..scores.audits import audit_votes, stored_audit
-from ..scores.foresights import next_after
+from ..projects.plans import ballot_named
+from ..scores.foresights import audit_votes, next_after, stored_audit
 from ..scores.scoring import score_ballot, score_round, write_round_scores, write_scores
-from ..votes.policies import recount
+from ..votes.judgements import recount
 from ..votes.tallies import ballot_votes, write_tallies
-from ..voting.addresses import forget_addresses
 from ..voting.rest import end_voting, rests_voting
+from ..voting.voting import forget_addresses
 from .ballots import (
     Ballot,
     ballots_of,

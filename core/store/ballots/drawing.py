@@ -23,8 +23,7 @@ from ...scores.fit import FittedVotes, fit_votes
 from .. import schema as t
 from ..command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, next_id, project_row
 from ..engine import Store, now
-from ..projects.plans import PlanSettings, settings_of
-from ..projects.rankings import Ranking, ballot_named, ranking_of, read_rankings
+from ..projects.plans import PlanSettings, Ranking, ballot_named, ranking_of, read_rankings, settings_of
 from ..schema.ballots import CAMPAIGN, ROUND
 from ..scores.scoring import fitted_items
 from ..tokens.areas import items_of, n_items_of

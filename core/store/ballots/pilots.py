@@ -15,8 +15,7 @@ from ...errors import InputError, StoreError
 from .. import schema as t
 from ..command import command, fetch_rows
 from ..engine import Store
-from ..projects.plans import settings_of
-from ..projects.rankings import PILOT, ranking_of
+from ..projects.plans import PILOT, ranking_of, settings_of
 from ..schema.ballots import TRIAL
 from ..tokens.areas import items_of
 from .ballots import ballot_seed, ballots_of, pilot_of

@@ -16,12 +16,10 @@ from .. import schema as t
 from ..command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
 from ..engine import Store, now
 from ..projects.library import embeddings_of, open_library
-from ..projects.plans import PlanSettings, settings_for
-from ..projects.rankings import ballot_named
+from ..projects.plans import PlanSettings, ballot_named, settings_for
 from ..tokens.areas import items_of
 from ..votes.judgements import voter_ids
-from ..votes.laid_aside import excluded_ids
-from ..votes.tallies import write_tallies
+from ..votes.tallies import excluded_ids, write_tallies
 from .answers import options_of
 from .ballots import Ballot, open_ballot_of, rounds_of, sentence_start
 

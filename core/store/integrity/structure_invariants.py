@@ -1,16 +1,124 @@
-"""Rules about rows that point to each other: keys, projects, positions, numbers, the log."""
+"""Rules about rows that point to each other: keys, projects, positions, numbers, the log.
+
+What a check of a workspace looks at, and what it finds.
+
+Rules about the files beside the database: uploads and releases under their hash, embeddings in their folders.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
 
+from ...embeddings.storage import read_info
+from ...errors import InputError
 from ...questions import COMPARISON, KINDS
 from .. import schema as t
+from ..command import fetch_rows
+from ..engine import Store
 from ..schema.ballots import CAMPAIGN, ROUND
-from .looks import Found, Look
+
+
+@dataclass(frozen=True)
+class Found:
+    """One break of a rule: where in the workspace, and what was found there."""
+
+    where: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """A workspace and one state of its database."""
+
+    store: Store
+    conn: sa.Connection
+
+    def rows(self, query: sa.Select[Any]) -> list[tuple[Any, ...]]:
+        """The rows of a query as plain tuples."""
+        return fetch_rows(self.conn, query)
+
+    @cached_property
+    def projects(self) -> dict[str, str]:
+        """What a project is called, by its id."""
+        return {id_: f"project {name} ({id_})" for id_, name in self.rows(sa.select(t.project.c.id, t.project.c.name))}
+
+    @cached_property
+    def ballots(self) -> dict[int, str]:
+        """What a ballot is called, by its id."""
+        b = t.ballot.c
+        query = sa.select(b.id, b.project_id, b.ordinal, b.purpose, t.area.c.name).outerjoin(
+            t.area, t.area.c.id == b.area_id
+        )
+        return {
+            id_: f"{self.project(project)}, {f'round {number}' if purpose == ROUND else f'ballot {number}'}"
+            + (f" of {area}" if area is not None else "")
+            for id_, project, number, purpose, area in self.rows(query)
+        }
+
+    def project(self, project_id: str) -> str:
+        """What a project is called, also one that is gone."""
+        return self.projects.get(project_id, f"project {project_id}, which is gone")
+
+    def ballot(self, ballot_id: int) -> str:
+        """What a ballot is called, also one that is gone."""
+        return self.ballots.get(ballot_id, f"ballot with the id {ballot_id}, which is gone")
+
+
+_BLOCK = 1 << 20
+
+
+def kept_files(look: Look) -> Iterator[Found]:
+    """Files that the database names by their SHA-256 and that are gone, or aren't what they were."""
+    needed: dict[str, str] = {}
+    u, r, f = t.upload.c, t.release.c, t.frequency_source.c
+    for ballot_id, filename, digest in look.rows(sa.select(u.ballot_id, u.filename, u.sha256)):
+        needed[digest] = f"{look.ballot(ballot_id)}, file {filename}"
+    for project_id, version, digest in look.rows(sa.select(r.project_id, r.version, r.sha256)):
+        needed[digest] = f"{look.project(project_id)}, version {version}"
+    for project_id, label, digest in look.rows(sa.select(f.project_id, f.label, f.sha256)):
+        if digest is not None:
+            needed[digest] = f"{look.project(project_id)}, frequencies {label}"
+    for digest, where in needed.items():
+        fault = _fault_of(look, digest)
+        if fault:
+            yield Found(where, f"uploads/{digest} {fault}")
+
+
+def _fault_of(look: Look, digest: str) -> str:
+    """What is wrong with a kept file, "" where nothing is."""
+    found = hashlib.sha256()
+    try:
+        with open(look.store.uploads / digest, "rb") as handle:
+            while block := handle.read(_BLOCK):
+                found.update(block)
+    except FileNotFoundError:
+        return "is gone"
+    except OSError as error:
+        return f"can't be read ({error.strerror})"
+    return "" if found.hexdigest() == digest else f"was changed: its SHA-256 is {found.hexdigest()}"
+
+
+def embeddings(look: Look) -> Iterator[Found]:
+    """Embeddings whose folder is gone, of another content, or whose files have other sizes.
+
+    The hash is the one of the imported file, kept in both places; the numbers aren't hashed anew.
+    """
+    e = t.embedding.c
+    for id_, name, digest in look.rows(sa.select(e.id, e.name, e.content_hash)):
+        where = f"embedding {name} (embeddings/{id_})"
+        try:
+            info = read_info(look.store.embeddings / id_)
+        except (InputError, ValueError) as error:
+            yield Found(where, str(error))
+            continue
+        if info.identity != digest or digest[: len(id_)] != id_:
+            yield Found(where, f"it holds {info.identity}, not {digest}")
 
 
 def keys_lead_somewhere(look: Look) -> Iterator[Found]:

@@ -18,10 +18,10 @@ from ...questions.base import UNKNOWN
 from ...questions.comparison import VALUES
 from .. import schema as t
 from ..schema.ballots import TRIAL
-from ..votes.policies import policy_of
+from ..votes.judgements import policy_of
 from ..votes.tallies import count_progress
 from ..voting.tallies import UNKNOWN_ALLOWED
-from .looks import Found, Look
+from .structure_invariants import Found, Look
 
 _J, _A, _Q = t.judgement.c, t.assignment.c, t.question.c
 _TALLIES = ("wins", "ties", "losses", "unknowns")

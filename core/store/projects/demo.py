@@ -18,9 +18,8 @@ from ...base.durable import rights_in
 from ...embeddings import EmbeddingInfo, import_embedding
 from ...installed import HOME
 from .. import schema as t
-from ..command import project_row
+from ..command import insert_done, project_row
 from ..engine import Store
-from ..job_rows import insert_done
 from .archive import insert_project
 from .library import adopt_import, record_import
 from .project_zip import read_zip

@@ -11,8 +11,7 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from ...base.durable import put
-from ...base.file_names import shown_path
+from ...base.durable import put, shown_path
 from ...embeddings import Embedding, EmbeddingInfo, LookUp, as_mode, import_embedding, open_embedding
 from ...errors import InputError, RunoffError, StoreError
 from .. import schema as t

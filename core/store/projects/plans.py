@@ -1,7 +1,16 @@
-"""The plan of a project: how it is saved and read."""
+"""The plan of a project: how it is saved and read.
+
+One ranking over all areas of a project, or one for each: then plans, ballots and scores belong to an area.
+
+`area_id` is None for the ranking over all areas, here and in every look-up and command that takes it.
+
+Plans registered before ballot 1, and what was kept of them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
@@ -9,20 +18,98 @@ from typing import Any
 import sqlalchemy as sa
 
 from ...ballots.checks import CheckCount, CheckSettings, check_checks, count_checks, proposed_checks
-from ...errors import PlanError
+from ...errors import PlanError, StoreError
 from ...i18n import LANGUAGES, STANDARD
 from ...plan import Plan
 from ...plan.budgets import appearances_for_cost
 from ...plan.plan import Cost, cost
+from ...plan.registration import Kept, content_of, digest_of, kept_of
 from ...plan.values import check_limits
 from ...protocols import collectable, protocol_of
 from ...protocols.paper import Paper
-from ...questions.examples import Example, check_examples
+from ...questions.template import Example, check_examples
 from .. import schema as t
-from ..command import command
+from ..command import command, project_row
 from ..engine import Store, now
-from ..tokens.areas import n_items_of, refuse_after_draw
-from .rankings import belongs, ranking_of
+from ..schema.ballots import CAMPAIGN, ROUND
+from ..tokens.areas import ItemRules, items_of, n_items_of, refuse_after_draw
+
+PILOT = 0  # the number of a pilot; the campaign's ballots have 1, 2, …, and rounds 1, 2, … of their own
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A ranking of its own: of one area (with its id, name and place among the areas), or of all of them."""
+
+    area_id: int | None = None
+    area: str = ""
+    position: int | None = None
+
+
+def rankings_of(conn: sa.Connection, project_id: str) -> list[Ranking]:
+    """The project's rankings: one over all areas, or one an area in the order of the areas."""
+    if project_row(conn, project_id).ranking == "all":
+        return [Ranking()]
+    query = sa.select(t.area.c.id, t.area.c.name, t.area.c.position).where(t.area.c.project_id == project_id)
+    return [Ranking(*row) for row in conn.execute(query.order_by(t.area.c.position))]
+
+
+def read_rankings(store: Store, project_id: str) -> list[Ranking]:
+    """The project's rankings; see `rankings_of`."""
+    with store.read() as conn:
+        return rankings_of(conn, project_id)
+
+
+def ranking_of(conn: sa.Connection, project_id: str, area_id: int | None) -> Ranking:
+    """The ranking of an area (or of all); `StoreError` if the project has no such one."""
+    found = {ranking.area_id: ranking for ranking in rankings_of(conn, project_id)}
+    if area_id not in found:
+        raise StoreError(
+            "Each area of this project has a ranking of its own: choose one of its areas."
+            if area_id is None
+            else "This project has no ranking of that area. Choose another area on the page."
+        )
+    return found[area_id]
+
+
+def belongs(column: sa.ColumnElement[int], area_id: int | None) -> sa.ColumnElement[bool]:
+    """Whether a plan or ballot is one of the ranking."""
+    return column.is_(None) if area_id is None else column == area_id
+
+
+def is_comparison() -> sa.ColumnElement[bool]:
+    """Whether a row of `ballot` asks comparisons: a ballot of the campaign or a pilot, no round of another kind.
+
+    Whatever speaks of a ranking's ballots asks for this; the look-ups of `ballots` do.
+    """
+    return t.ballot.c.purpose != ROUND
+
+
+def in_campaign() -> sa.ColumnElement[bool]:
+    """Whether a row of `ballot` is of the campaign: no pilot and no round."""
+    return t.ballot.c.purpose == CAMPAIGN
+
+
+def set_ranking(store: Store, project_id: str, ranking: str, *, expected_revision: int | None = None) -> None:
+    """Rank all items together ("all") or each area for itself ("area"); fixed once a ballot is drawn.
+
+    The plans made for the other way are kept, and are there again after a change back.
+    """
+    if ranking not in ("all", "area"):
+        raise StoreError(f"A project has one ranking over all areas or one an area, not {ranking!r}.")
+    with command(store, project_id, "set ranking", expected_revision=expected_revision) as change:
+        refuse_after_draw(change.conn, project_id, "How areas are ranked")
+        change.detail = {"ranking": ranking}
+        change.conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(ranking=ranking))
+
+
+def ballot_named(
+    conn: sa.Connection, project_id: str, area_id: int | None, number: int, purpose: str
+) -> dict[str, Any]:
+    """How the log names a ballot or a round: by its number, and its area where each has a ranking of its own."""
+    area = ranking_of(conn, project_id, area_id).area
+    return ({"area": area} if area else {}) | {"round" if purpose == ROUND else "ballot": number}
+
 
 MAX_TASK_SIZE = 50
 DEFAULT = Paper.name  # of plans that say nothing: until 0003 there was no other
@@ -241,3 +328,92 @@ def within_cost(
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return with_budget(settings, n_items, low)
+
+
+@dataclass(frozen=True)
+class Registration:
+    """A registered plan: the text, its SHA-256, when it was registered, and what became of each part."""
+
+    sha256: str
+    content: str
+    at: str
+    kept: tuple[Kept, ...]
+
+    @property
+    def is_kept(self) -> bool:
+        """Nothing differs from what was registered."""
+        return all(part.same for part in self.kept)
+
+    def described(self) -> dict[str, Any]:
+        """What a dataset's description says of it."""
+        changed = [asdict(part) for part in self.kept if not part.same]
+        return {"sha256": self.sha256, "at": self.at, "kept": self.is_kept, "changed": changed}
+
+
+def register_plan(
+    store: Store, project_id: str, *, n0: float = 2.0, exclusions: str = "", expected_revision: int | None = None
+) -> str:
+    """Freeze plan, seeds, rules and n₀ as they are now, and return the SHA-256 of the text.
+
+    `exclusions` are the owner's rules for leaving out votes or voters, in words. Raises `StoreError` once ballot 1 is
+    drawn, or where a ranking has no plan. Registering again keeps the earlier ones too; the newest counts.
+    """
+    with command(store, project_id, "register plan", expected_revision=expected_revision) as change:
+        refuse_after_draw(change.conn, project_id, "The registration", pilot=False)
+        parts = _parts(change.conn, project_id, n0, exclusions.strip())
+        content = content_of(change.project.name, parts)
+        digest = digest_of(content)
+        change.detail = {"sha256": digest}
+        change.conn.execute(
+            sa.insert(t.registration).values(project_id=project_id, sha256=digest, content=content, at=now())
+        )
+    return digest
+
+
+def registration_of(conn: sa.Connection, project_id: str, *, n0: float = 2.0) -> Registration | None:
+    """The newest registration with what was kept of it, None where there is none. `n0` is the one in use now."""
+    query = sa.select(t.registration).where(t.registration.c.project_id == project_id)
+    row = conn.execute(query.order_by(t.registration.c.id.desc()).limit(1)).one_or_none()
+    if row is None:
+        return None
+    # Exclusions are words: nobody can say by looking whether they were kept to, so they stand as registered.
+    exclusions = _exclusions(row.content)
+    kept = kept_of(row.content, _parts(conn, project_id, n0, exclusions))
+    return Registration(row.sha256, row.content, row.at, kept)
+
+
+def read_registration(store: Store, project_id: str, *, n0: float = 2.0) -> Registration | None:
+    """The newest registration; see `registration_of`."""
+    with store.read() as conn:
+        return registration_of(conn, project_id, n0=n0)
+
+
+def _exclusions(content: str) -> str:
+    return str(json.loads(content)["parts"]["exclusions"])
+
+
+def _parts(conn: sa.Connection, project_id: str, n0: float, exclusions: str) -> dict[str, Any]:
+    project = project_row(conn, project_id)
+    plans, wordings = {}, {}
+    for ranking in rankings_of(conn, project_id):
+        found = settings_of(conn, project_id, ranking.area_id)
+        if found is None:
+            where = f" for {ranking.area}" if ranking.area else ""
+            raise StoreError(f"There is no plan{where} to register. Save one first.")
+        plan = replace(found[1], wording=Wording()).stored()
+        del plan["wording"]
+        plans[ranking.area] = plan
+        wordings[ranking.area] = found[1].wording.stored()
+    items = items_of(conn, project_id)
+    lines = "\n".join("\t".join(row) for row in items[["area", "token_a", "token_b"]].itertuples(index=False))
+    return {
+        "notion": project.notion,
+        "ranking": project.ranking,
+        "items": {"number": len(items), "sha256": hashlib.sha256(lines.encode("utf-8")).hexdigest()},
+        "item_rules": ItemRules.of(project.item_rules).stored(),
+        "plans": plans,
+        "wording": wordings,
+        "seeds": {"project": project.seed},
+        "n0": float(n0),
+        "exclusions": exclusions,
+    }

@@ -1,4 +1,7 @@
-"""A campaign as it is recorded: what scores were computed from, what was stored, and who voted, as tables."""
+"""A campaign as it is recorded: what scores were computed from, what was stored, and who voted, as tables.
+
+A campaign's record as the files of a published dataset, and back.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,35 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
 import sqlalchemy as sa
 
-from ...dataset.campaign_tables import BALLOT_ITEMS, COMPARED, FIT_SCORES, TASKS, VOTERS, VOTES
+from ...dataset.campaign_tables import (
+    BALLOT_ITEMS,
+    COMPARED,
+    FILES,
+    FIT_SCORES,
+    PLAN_FILE,
+    TASKS,
+    VOTERS,
+    VOTES,
+    read_table,
+    write_table,
+)
+from ...errors import InputError
 from ...tables import ITEMS, Schema
+from ...tabular.json_texts import parse_json
+from ...tabular.zips import MAX_JSON
 from .. import schema as t
 from ..ballots.ballots import Ballot, ballots_of, pilot_of
 from ..command import fetch_rows, project_row
 from ..engine import Store
 from ..tokens.areas import items_of
-from .rankings import Ranking, rankings_of
-from .registrations import registration_of
+from .plans import Ranking, rankings_of, registration_of
 
 _PRIVATE = ("id", "project_id", "area_id", "scheme", "stored", "purpose")  # ids of the workspace say nothing outside
 
@@ -225,3 +241,33 @@ def _voters(
         [(names[id_], platform, kind) for id_, platform, _, kind in rows], columns=list(VOTERS.columns), dtype="str"
     )
     return VOTERS.check(frame), names
+
+
+_NAMES = ("items", "ballot_items", "fit_scores", "comparisons", "tasks", "votes", "voters")  # in the order of FILES
+
+
+def record_files(record: Record) -> dict[str, bytes]:
+    """The files of a record by name; the same record gives the same bytes."""
+    files = {
+        name: write_table(getattr(record, part), schema)
+        for part, (name, schema) in zip(_NAMES, FILES.items(), strict=True)
+    }
+    files[PLAN_FILE] = (json.dumps(record.plan, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode("utf-8")
+    return files
+
+
+def record_from(files: Mapping[str, bytes]) -> Record:
+    """The record that these files hold; `InputError` naming a file that is missing or can't be read."""
+    missing = [name for name in (*FILES, PLAN_FILE) if name not in files]
+    if missing:
+        raise InputError(f"The published dataset lacks {', '.join(missing)}, so its scores can't be recomputed.")
+    tables = {
+        part: read_table(files[name], schema, name) for part, (name, schema) in zip(_NAMES, FILES.items(), strict=True)
+    }
+    try:
+        plan: Any = parse_json(files[PLAN_FILE].decode("utf-8"), most=MAX_JSON)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{PLAN_FILE} can't be read: {error}.") from error
+    if not isinstance(plan, dict):
+        raise InputError(f"{PLAN_FILE} must be one JSON object.")
+    return Record(**tables, plan=plan)

@@ -27,9 +27,8 @@ from .ballots import (
     upload,
     voter,
 )
-from .machine import job, simulation
 from .page import deal, invitation, sitting, voter_trait, voting, voting_link
-from .parts import metadata
+from .parts import job, metadata, simulation
 from .projects import (
     area,
     column_mapping,

@@ -32,7 +32,7 @@ project = Table(
     Column("item_rules", JSON),  # which pairs become items: a sample, exclusions; NULL for all pairs
     since_("0002", text_("ranking", default="all")),  # one ranking over all areas, or one per area
     since_("0005", Column("policy", JSON)),  # what counts of rejected answers and of repeats; NULL: the default
-    since_("0005", Column("datasheet", JSON)),  # what the owner says of the dataset (core/dataset/datasheet/fields.py)
+    since_("0005", Column("datasheet", JSON)),  # what the owner says of the dataset (core/dataset/datasheet/facts.py)
     since_("0005", text_("voter_secret", nullable=True)),  # hashes voters' ids where the dataset is published
     since_("0004", count_("pulse")),  # votes given and taken back on the voting page: they raise no revision
     CheckConstraint("kind IN ('real', 'trial', 'demo')", name="kind"),
@@ -80,7 +80,7 @@ project_embedding = Table(
     text_("name"),  # the project's own name for it
     Column("subwords", Boolean, nullable=False, server_default="0"),  # fastText: vectors of words it never saw
     text_("added_at"),
-    # How tokens are looked up (core/embeddings/look_up.py): missing ones in lower case too; those of several words
+    # How tokens are looked up (core/embeddings/vectors.py): missing ones in lower case too; those of several words
     since_("0002", Column("lower", Boolean, nullable=False, server_default="0")),
     since_("0002", text_("multiword", default="as they are")),
     UniqueConstraint("project_id", "name"),

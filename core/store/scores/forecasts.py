@@ -1,28 +1,42 @@
-"""Forecasts and searches kept by all that they depend on, so that what was simulated once is known at once."""
+"""Forecasts and searches kept by all that they depend on, so that what was simulated once is known at once.
+
+The voter model fitted to votes of the store: to a pilot's, or to those of all ballots of a ranking.
+
+The schemes compared for a project's items or a number of tokens: what is asked, and the answer.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
-from ...errors import StoreError
+from ...errors import InputError, StoreError
 from ...plan import Plan
-from ...simulation.ceiling import PanelCeiling, panel_ceiling
-from ...simulation.forecast import Band, Forecast, Guess, forecast, number_of_campaigns
+from ...questions.best_worst.tuples import SIZE
+from ...scores import BallotVotes
+from ...simulation.forecast import Band, Forecast, Guess, PanelCeiling, forecast, number_of_campaigns, panel_ceiling
+from ...simulation.schemes import Question, SchemeRow, Times, compare_schemes, groups_of_tokens
 from ...simulation.search import Candidate, Search, recommend
 from ...voters.model import exponential, power_law
 from ...voters.panel import PAPER_PANEL, Panel
+from ...voters.panel_fit import FAMILIES, AssumedSimilarity, PanelFit, fit_panel, similarity_from_ranks
 from .. import schema as t
+from ..ballots.ballots import Ballot, ballots_of, pilot_of
+from ..ballots.simulated import PLATFORM
 from ..command import insert_missing, project_row
 from ..engine import Store, now
 from ..projects.library import embeddings_of, open_library
 from ..tokens.areas import items_of, n_items_of
+from ..votes.tallies import ballot_votes, progress_of
+from .scores import dataset_of
 
 VERSION = 2  # raised whenever the same parameters would give other results
 SEED = 2020  # of all forecasts, so that plans are compared on the same campaigns
@@ -182,4 +196,166 @@ def _search(kept: dict[str, Any]) -> Search:
             "gain_error": _number(kept["gain_error"]),
             "leaders": tuple(_candidate(each) for each in kept["leaders"]),
         }
+    )
+
+
+PILOT_VOTES, BALLOT_VOTES = "pilot", "votes"
+
+
+@dataclass(frozen=True, eq=False)
+class StoredFit:
+    """A panel fitted to stored votes, or the reason why there is none. `simulated` : some of them were simulated."""
+
+    fit: PanelFit | None
+    reason: str
+    simulated: bool = False
+
+
+def votes_to_fit(store: Store, project_id: str, area_id: int | None = None) -> dict[str, int]:
+    """How many votes a fit could rest on: of the ranking's pilot once it is closed ("pilot"), of its ballots."""
+    with store.read() as conn:
+        return {
+            which: sum(progress_of(conn, ballot.id).votes for ballot in _ballots(conn, project_id, area_id, which))
+            for which in (PILOT_VOTES, BALLOT_VOTES)
+        }
+
+
+def fit_stored(store: Store, project_id: str, area_id: int | None, similarity: str, which: str) -> StoredFit:
+    """Fit a ranking's panel to the votes of its pilot or of its ballots (`which`: "pilot", "votes").
+
+    `similarity` is what a plan's guess has: an embedding's id, for its cosines (items that it lacks are left out), or
+    a family of distributions, given to the items by the ranks of the scores, which takes a closed ballot. The same
+    votes give the same fit. Raises `StoreError` where the project hasn't that embedding.
+    """
+    with store.read() as conn:
+        project = project_row(conn, project_id)
+        votes = [ballot_votes(conn, ballot.id) for ballot in _ballots(conn, project_id, area_id, which)]
+        z = _by_ranks(conn, project_id, area_id, similarity, project.notion) if similarity in FAMILIES else None
+        simulated = _is_simulated(conn, votes)
+    if similarity in FAMILIES and z is None:
+        return StoredFit(
+            None,
+            (
+                "with a distribution, a fit takes the ranks of scores, and no ballot is closed yet. Guess the "
+                "relatedness by an embedding's cosines."
+            ),
+        )
+    given = cosines_of(store, project_id, similarity) if z is None else z
+    fit = fit_panel(
+        *(_joined(votes, name) for name in ("first", "second", "outcome", "voter")),
+        similarity=given,
+        rng=np.random.default_rng([project.seed, 1, 6]),
+        notion=project.notion,
+    )
+    return StoredFit(fit, fit.reason, simulated)
+
+
+def _ballots(conn: sa.Connection, project_id: str, area_id: int | None, which: str) -> list[Ballot]:
+    if which == BALLOT_VOTES:
+        return ballots_of(conn, project_id, area_id)
+    pilot = pilot_of(conn, project_id, area_id)
+    return [pilot] if pilot is not None and not pilot.is_open else []
+
+
+def _by_ranks(
+    conn: sa.Connection, project_id: str, area_id: int | None, family: str, notion: str
+) -> AssumedSimilarity | None:
+    """A family's values by the ranks of the scores; None while no ballot is closed."""
+    if all(ballot.is_open for ballot in ballots_of(conn, project_id, area_id)):
+        return None
+    names = ["area", "token_a", "token_b"]
+    scores = dataset_of(conn, project_id, area_id)[[*names, "score"]]
+    of_items = items_of(conn, project_id).merge(scores, "left", on=names, validate="1:1")
+    return similarity_from_ranks(of_items["score"].to_numpy(), family, notion=notion)
+
+
+def _is_simulated(conn: sa.Connection, votes: list[BallotVotes]) -> bool:
+    query = sa.select(t.voter.c.id).where(t.voter.c.platform == PLATFORM)
+    simulated = list(conn.execute(query).scalars())
+    return any(bool(np.isin(ballot.voter, simulated).any()) for ballot in votes)
+
+
+def _joined(votes: list[BallotVotes], name: str) -> np.ndarray:
+    kind = np.float64 if name == "outcome" else np.int64
+    return np.concatenate([np.empty(0, dtype=kind), *(getattr(ballot, name) for ballot in votes)])
+
+
+MOST_ITEMS = 1000  # that are simulated; more are stood for by a sample
+MOST_TOKENS = 200
+
+
+@dataclass(frozen=True)
+class SchemeQuestion:
+    """What is compared. tokens : 0 for the project's own items, else so many tokens, all of whose pairs are items.
+
+    hours : person-hours of every scheme; read, decide : seconds; source : guess of similarities and voters.
+    """
+
+    area_id: int | None
+    tokens: int
+    hours: float
+    read: float
+    decide: float
+    simulations: int
+    source: GuessSource
+
+    def __post_init__(self) -> None:
+        Times(self.read, self.decide)
+        if not (math.isfinite(self.hours) and self.hours > 0 and self.simulations >= 1):
+            raise InputError("Hours must be above 0, and there must be at least one simulation.")
+        if self.tokens and not 4 <= self.tokens <= MOST_TOKENS:
+            raise InputError(f"Tokens must be 4 to {MOST_TOKENS}, found {self.tokens}.")
+
+    def digest(self, store: Store, project_id: str) -> str:
+        """Tells the items from others."""
+        first, second = self.pairs(store, project_id)
+        return hashlib.sha256("\n".join(map("\t".join, zip(first, second, strict=True))).encode()).hexdigest()[:16]
+
+    def pairs(self, store: Store, project_id: str) -> tuple[list[str], list[str]]:
+        """First and second tokens of the items."""
+        if self.tokens:
+            pairs = list(combinations([f"t{number}" for number in range(self.tokens)], 2))
+            return [a for a, _ in pairs], [b for _, b in pairs]
+        with store.read() as conn:
+            items = items_of(conn, project_id, area_id=self.area_id)
+        return items["token_a"].tolist(), items["token_b"].tolist()
+
+    def similarities(self, store: Store, project_id: str, n: int, rng: np.random.Generator) -> np.ndarray:
+        """z of the items: a distribution's values in a drawn order, or the embedding's cosines, gaps filled."""
+        is_embedding = self.source.similarity not in DISTRIBUTIONS
+        if not self.tokens and is_embedding:
+            z = cosines_of(store, project_id, self.source.similarity, self.area_id)
+            gaps = np.isnan(z)
+            z[gaps] = rng.permutation(np.quantile(z[~gaps], (np.arange(gaps.sum()) + 0.5) / max(gaps.sum(), 1)))
+            return np.asarray(z)
+        if is_embedding:
+            z = read_guess(store, project_id, self.area_id, self.source).similarity
+            return rng.permutation(np.quantile(z, (np.arange(n) + 0.5) / n))
+        return rng.permutation(DISTRIBUTIONS[self.source.similarity](n))
+
+
+def share_simulated(n_items: int) -> float:
+    """The share of the items that is simulated, with the same share of the hours: 1 for up to 1,000."""
+    return min(1.0, MOST_ITEMS / max(n_items, 1))
+
+
+def run_schemes(
+    store: Store,
+    project_id: str,
+    asked: SchemeQuestion,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[SchemeRow]:
+    """Compare the schemes; raises `InputError` for fewer than four items."""
+    rng = np.random.default_rng(SEED)
+    a, b = asked.pairs(store, project_id)
+    if len(a) < SIZE:
+        raise InputError(f"Schemes are compared over at least {SIZE} items, found {len(a)}. State a number of tokens.")
+    z = asked.similarities(store, project_id, len(a), rng)
+    share = share_simulated(len(a))
+    kept = np.sort(rng.permutation(len(a))[:MOST_ITEMS]).tolist() if share < 1 else range(len(a))
+    groups = groups_of_tokens([a[at] for at in kept], [b[at] for at in kept], rng=rng)
+    question = Question(z[list(kept)], groups, asked.hours * 3600 * share, Times(asked.read, asked.decide))
+    return compare_schemes(
+        question, simulations=asked.simulations, seed=SEED, panel=asked.source.panel, progress=progress
     )

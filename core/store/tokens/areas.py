@@ -1,24 +1,153 @@
-"""Commands and look-ups for semantic areas, their tokens and the items made of them."""
+"""Commands and look-ups for semantic areas, their tokens and the items made of them.
+
+Where tokens came from: given by people, or proposed by an embedding that may be evaluated with them later.
+
+Which pairs of tokens become items: all of them, a sample, or all but some.
+
+Corrected spellings: what changes a token's text and nothing else, also after ballot 1.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ...errors import InputError, StaleError, StoreError
+from ...errors import InputError, Issue, StaleError, StoreError
 from ...tables import ITEMS
-from ...tokens.files import AreaTokens
+from ...tokens.files import AreaTokens, Renamed, renamed
+from ...tokens.items import all_pairs, exclude, merge_shared, sample_items
 from .. import schema as t
 from ..command import Change, command, fetch_rows, insert_rows, next_id
 from ..engine import Store
 from ..schema.ballots import CAMPAIGN, TRIAL
-from .item_rules import ItemRules, make_items
-from .origins import NEIGHBOUR, kept_origins
+
+NEIGHBOUR = "neighbour:"  # what the origin of an embedding's proposal begins with; its id follows
+
+
+def kept_origins(conn: sa.Connection, project_id: str, areas: Sequence[AreaTokens]) -> dict[tuple[str, str], str]:
+    """The origins that tokens keep: those of their area, or of an area that is there no more (under this name)."""
+    names = {area.name for area in areas}
+    origins = {(area, text): origin for area, text, origin in _origins(conn, project_id)}
+    moved = {text: origin for (area, text), origin in origins.items() if area not in names}
+    new = [area for area in areas if area.name not in {name for name, _ in origins}]
+    return origins | {(area.name, text): moved[text] for area in new for text in area.tokens if text in moved}
+
+
+def origins_of(conn: sa.Connection, project_id: str) -> dict[tuple[str, str], str]:
+    """By (area, token) the id of the embedding that proposed it; tokens that people gave are left out."""
+    rows = [row for row in _origins(conn, project_id) if row[2].startswith(NEIGHBOUR)]
+    return {(area, text): origin.removeprefix(NEIGHBOUR) for area, text, origin in rows}
+
+
+def proposed_tokens_of(conn: sa.Connection, project_id: str) -> list[dict[str, Any]]:
+    """Which tokens were proposed by which embedding, as a dataset's description says it (see
+    `core.evaluation.compare`)."""
+    tokens: dict[str, list[dict[str, str]]] = {}
+    for (area, text), embedding_id in origins_of(conn, project_id).items():
+        tokens.setdefault(embedding_id, []).append({"area": area, "token": text})
+    rows = conn.execute(sa.select(t.embedding).where(t.embedding.c.id.in_(tokens)))
+    known = {row.id: row for row in rows}
+    found: list[dict[str, Any]] = []
+    for embedding_id in sorted(tokens):
+        row = known.get(embedding_id)
+        about = {"embedding": embedding_id, "tokens": tokens[embedding_id]}
+        if row is not None:
+            file = {"source": row.info.get("source"), "sha256": row.info.get("sha256")}
+            about |= {"name": row.name, "content_hash": row.content_hash} | file
+        found.append(about)
+    return found
+
+
+def _origins(conn: sa.Connection, project_id: str) -> list[tuple[str, str, str]]:
+    """Area, token and origin of each token of the project, in their order."""
+    query = (
+        sa.select(t.area.c.name, t.token.c.text, t.token.c.origin)
+        .join(t.area, t.area.c.id == t.token.c.area_id)
+        .where(t.area.c.project_id == project_id)
+        .order_by(t.area.c.position, t.token.c.position)
+    )
+    return fetch_rows(conn, query)
+
+
+@dataclass(frozen=True)
+class ItemRules:
+    """`excluded` pairs (area, token, token) are left out first; with `merge_shared`, a pair of tokens that stands in
+    several areas stays only in the first of them; then `sample_size` items an area are drawn (all for None).
+
+    The draw follows from the project's seed.
+    """
+
+    sample_size: int | None = None
+    excluded: tuple[tuple[str, str, str], ...] = ()
+    merge_shared: bool = False
+
+    @classmethod
+    def of(cls, stored: dict[str, Any] | None) -> ItemRules:
+        """The rules as the store keeps them; None stands for all pairs."""
+        if stored is None:
+            return cls()
+        excluded = tuple((a, b, c) for a, b, c in stored.get("excluded", ()))
+        return cls(stored.get("sample_size"), excluded, bool(stored.get("merge_shared")))
+
+    def respelled(self, area: str, old: str, new: str) -> ItemRules:
+        """The same rules for a token of an area that is spelled in another way now."""
+        pairs: list[tuple[str, str, str]] = []
+        for of, a, b in self.excluded:
+            changed = (area, new if a == old else a, new if b == old else b)
+            if of != area:
+                pairs.append((of, a, b))  # one for all areas holds for the others as it was
+            if of == area or (of == "" and old in (a, b)):
+                pairs.append(changed)
+        return ItemRules(self.sample_size, tuple(pairs), self.merge_shared)
+
+    def stored(self) -> dict[str, Any]:
+        """The rules as the store keeps them."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Made:
+    """The items that follow from areas and rules, numbered 0…N−1, and what a person should know of them.
+
+    `n_merged` pairs are in an earlier area already and so no items of their own.
+    """
+
+    items: pd.DataFrame
+    n_pairs: int
+    unknown: tuple[Issue, ...]
+    without: tuple[tuple[str, str], ...]
+    n_merged: int = 0
+
+
+def make_items(areas: Sequence[AreaTokens], rules: ItemRules, seed: int) -> Made:
+    """The items of the areas by the rules. The same seed draws the same sample.
+
+    Exclusions of pairs that aren't there are `unknown`; tokens that a sample leaves without an item are `without`.
+    """
+    items = all_pairs(areas)
+    n_pairs = len(items)
+    unknown: tuple[Issue, ...] = ()
+    without: tuple[tuple[str, str], ...] = ()
+    if rules.excluded:
+        pairs = pd.DataFrame(list(rules.excluded), columns=["area", "token_a", "token_b"], dtype="str")
+        left = exclude(items, pairs)
+        items, unknown = left.items, left.unknown
+    n_merged = 0
+    if rules.merge_shared:
+        merged = merge_shared(items)
+        items, n_merged = merged, len(items) - len(merged)
+    if rules.sample_size is not None and len(items):
+        rng = np.random.default_rng([seed, 1, 6])
+        sampled = sample_items(items, size=rules.sample_size, rng=rng)
+        items, without = sampled.items, sampled.without
+    return Made(ITEMS.check(items), n_pairs, unknown, without, n_merged)
+
 
 Origins = Mapping[tuple[str, str], str]  # (area, token) → where the token came from
 MAX_ITEMS = 500_000
@@ -331,3 +460,36 @@ def n_items_of(conn: sa.Connection, project_id: str, area_id: int | None = None)
     if area_id is not None:
         query = query.where(t.item.c.area_id == area_id)
     return int(conn.execute(query).scalar_one())
+
+
+def correct_spelling(store: Store, project_id: str, area: str, old: str, new: str) -> Renamed:
+    """Correct a token's spelling in an area, also once ballot 1 is drawn; what was changed, and what to look at again.
+
+    The token stays the same one: items, ballots and votes keep it, files with the old spelling are still taken
+    (`former_spellings_of`), the log has both. Raises `InputError` as `tokens.renamed` does.
+    """
+    with command(store, project_id, "correct spelling") as change:
+        conn = change.conn
+        done = renamed(areas_of(conn, project_id), {old: new}, area=area)
+        if not done.changes:
+            raise InputError(f"{old!r} is spelled so already. Nothing was changed.")
+        ((_, _, spelling),) = done.changes
+        change.detail = {"area": area, "old": old, "new": spelling}
+        of_area = sa.select(t.area.c.id).where(t.area.c.project_id == project_id, t.area.c.name == area)
+        token = sa.update(t.token).where(t.token.c.area_id == of_area.scalar_subquery(), t.token.c.text == old)
+        conn.execute(token.values(text=spelling))
+        rules = ItemRules.of(change.project.item_rules).respelled(area, old, spelling)
+        if rules != ItemRules():
+            row = sa.update(t.project).where(t.project.c.id == project_id)
+            conn.execute(row.values(item_rules=rules.stored()))
+    return done
+
+
+def former_spellings_of(conn: sa.Connection, project_id: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """What tokens (area, text) were spelled before they were corrected, by the log."""
+    query = sa.select(t.log.c.detail).where(t.log.c.project_id == project_id, t.log.c.action == "correct spelling")
+    former: dict[tuple[str, str], tuple[str, ...]] = {}
+    for detail in conn.execute(query.order_by(t.log.c.id)).scalars():
+        area, old, new = detail["area"], detail["old"], detail["new"]
+        former[area, new] = (*former.pop((area, old), ()), old)
+    return former

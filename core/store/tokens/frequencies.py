@@ -8,13 +8,12 @@ from functools import lru_cache
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.plurals import plural
+from ...base.wording import plural
 from ...errors import InputError, RunoffError, StoreError
 from ...tabular import in_utf8
 from ...tokens.files import AreaTokens
-from ...tokens.frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq, rare
+from ...tokens.frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq, rare, rare_by_area
 from ...tokens.frequency_files import read_frequencies
-from ...tokens.rare_tokens import rare_by_area
 from .. import schema as t
 from ..blobs import put_blob, read_blob, safe_name
 from ..command import command

@@ -19,10 +19,8 @@ from .. import schema as t
 from ..ballots.ballots import Ballot, every_ballot_of
 from ..command import Change, check_revision, command, project_row
 from ..engine import Store, now
-from ..scores.rescoring import rounds_without, scores_without
-from ..scores.scoring import NewScores, write_round_scores, write_scores
-from .laid_aside import excluded_ids
-from .tallies import write_tallies
+from ..scores.scoring import NewScores, rounds_without, scores_without, write_round_scores, write_scores
+from .tallies import excluded_ids, write_tallies
 
 MAX_REASON = 500
 

@@ -15,9 +15,8 @@ from .. import schema as t
 from ..ballots.ballots import Ballot
 from ..command import fetch_rows
 from ..engine import Store
-from ..projects.rankings import belongs
-from ..voting.voting import voting_of
-from .voter_ids import hashed_id
+from ..projects.plans import belongs
+from ..voting.voting import hashed_id, voting_of
 
 COLUMNS = (
     "row", "participant", "submission", "status", "case", "proposal", "why", "code there", "code here", "tasks done",

@@ -8,15 +8,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from ...errors import InputError, StoreError
-from ...platforms.task_files import page_of
-from ...platforms.turkle_api import TurkleSite, clean_address
-from ...questions.batch import write_batch
+from ...platforms.mturk import page_of
+from ...platforms.turkle import TurkleSite, clean_address
+from ...questions.template import write_batch
 from ...votes.platform import Outgoing
 from .. import schema as t
 from ..ballots.ballots import open_ballot_of
 from ..command import command, insert_one
 from ..engine import Store, now
-from ..projects.rankings import ballot_named
+from ..projects.plans import ballot_named
 
 MAX_ASSIGNMENTS = 100
 

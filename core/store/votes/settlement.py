@@ -15,7 +15,7 @@ from .. import schema as t
 from ..ballots.ballots import Ballot, every_ballot_of
 from ..command import command, fetch_rows, update_rows
 from ..engine import Store
-from ..projects.rankings import ballot_named
+from ..projects.plans import ballot_named
 from .reviews import apply_reviews
 from .tallies import write_tallies
 

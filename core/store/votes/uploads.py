@@ -14,7 +14,7 @@ from ..blobs import read_blob
 from ..command import Change, command
 from ..engine import Store, now
 from ..projects.mappings import read_again
-from ..projects.rankings import ballot_named, belongs, is_comparison
+from ..projects.plans import ballot_named, belongs, is_comparison
 from ..scores.effects import between, new_and_known, standing_of, voters_heard
 from .judgements import write_judgements
 from .tallies import write_tallies

@@ -10,19 +10,18 @@ import numpy.typing as npt
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.plurals import many
+from ...base.wording import many
 from ...errors import Issue, StoreError
 from ...platforms import Mapping, Question, ResultFile, Table, open_results, read_table
 from ...platforms.answer_files import read_round_results
 from ...questions.comparison import VALUES
 from ...questions.result_rows import classify_answers
 from ...votes.answers import TEXTS
-from ...votes.classify import Preview, classify
+from ...votes.classify import Preview, as_spelled_now, classify
 from ...votes.counting import ELSEWHERE
 from ...votes.effects import Effect
-from ...votes.former_spellings import as_spelled_now
 from ...votes.meanings import NOTHING_SAID, Said, questions_of
-from ...votes.row_classes import class_table, count_answers, count_rows
+from ...votes.verdicts import class_table, count_answers, count_rows
 from .. import schema as t
 from ..ballots.ballots import Ballot, every_ballot_of, open_ballot_of
 from ..ballots.comparisons import comparisons_of, shown_of
@@ -30,12 +29,10 @@ from ..blobs import put_blob, safe_name
 from ..command import command, insert_one, project_row
 from ..engine import Store, now
 from ..projects.mappings import kept_mapping, mapping_of
-from ..projects.plans import settings_for
-from ..projects.rankings import ballot_named, rankings_of
+from ..projects.plans import ballot_named, rankings_of, settings_for
 from ..scores.effects import between, new_and_known, standing_of, voters_heard
-from ..tokens.corrections import former_spellings_of
-from .judgements import as_stored, known_of, left_out_of, voter_ids, write_judgements
-from .policies import policy_of
+from ..tokens.areas import former_spellings_of
+from .judgements import as_stored, known_of, left_out_of, policy_of, voter_ids, write_judgements
 from .tallies import write_tallies
 
 _LEFT_OUT = {"other_ballot": "not of this ballot", "contradicts": "other than the stored answer", "repeat": "repeated"}

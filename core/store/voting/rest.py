@@ -18,11 +18,11 @@ from typing import Any, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
-from ...base.processes import is_alive
+from ...base.parallel import is_alive
 from ...errors import BusyError, RunoffError
 from .. import schema as t
 from ..engine import Store, now
-from ..projects.rankings import belongs, is_comparison
+from ..projects.plans import belongs, is_comparison
 from .tallies import write_dealt
 
 P = ParamSpec("P")

@@ -14,7 +14,7 @@ from ..ballots.ballots import read_ballots
 from ..ballots.closing import close_ballot
 from ..ballots.drawing import draw_next_ballot
 from ..engine import Store, now
-from ..projects.rankings import in_campaign
+from ..projects.plans import in_campaign
 from .dealing import is_complete, release_expired
 from .rest import wake_voting
 from .voting import open_voting

@@ -13,11 +13,8 @@ from ...questions import RoundKind, RoundSettings
 from ...questions.voting_settings import VotingSettings
 from .. import schema as t
 from ..engine import now
-from .checks import open_checks
-from .cookies import cookie_of, with_nonce
-from .dealing import deal_task, last_answer, open_deal, resume_task, task_deals
-from .table import was_given
-from .visits import At, read_sitting
+from .dealing import deal_task, last_answer, open_checks, open_deal, resume_task, task_deals, was_given
+from .visits import At, cookie_of, read_sitting, with_nonce
 from .votes import is_task_over
 
 

@@ -15,9 +15,8 @@ from ...questions.base import UNKNOWN as UNKNOWN_ANSWER
 from .. import schema as t
 from ..command import insert_one
 from ..engine import now
-from ..votes.laid_aside import is_excluded
-from .dealing import LEASED_KINDS, last_answer, lease_again, release_expired, task_deals
-from .table import Table
+from ..votes.tallies import is_excluded
+from .dealing import LEASED_KINDS, Table, last_answer, lease_again, release_expired, task_deals
 from .tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, move_check, stands_for_vote
 
 MAX_SECONDS = 3600.0

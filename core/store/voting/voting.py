@@ -1,7 +1,16 @@
-"""The owner's commands for the voting page: open it for a ballot, pause, close, links, invitations, checks."""
+"""The owner's commands for the voting page: open it for a ballot, pause, close, links, invitations, checks.
+
+Where sessions of the voting page began: a salted hash of the sender's network, kept while its ballot is open.
+
+It tells the owner which voters came from one address, and nobody which address that was once the ballot is closed.
+
+How ids of platforms are stored, as they are or hashed; once somebody has begun to vote, that stays.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +24,81 @@ from .. import schema as t
 from ..ballots.ballots import Ballot, called, open_ballot_of
 from ..command import Change, command, insert_one
 from ..engine import Store, now
-from ..projects.rankings import ballot_named, belongs
+from ..projects.plans import ballot_named, belongs
 from ..votes.tallies import write_tallies
-from ..votes.voter_ids import refuse_other_hashing
-from .addresses import new_salt, salt_or_new
 from .rest import is_resting, take_back
 from .tallies import write_dealt
+
+
+def new_salt() -> str:
+    """A random salt for the addresses of one voting page."""
+    return secrets.token_hex(32)
+
+
+def salt_or_new() -> sa.ColumnElement[str]:
+    """The salt of a page that is opened again; a new one where it has none: of a reopened ballot, a copy, or older."""
+    return sa.func.coalesce(t.voting.c.address_salt, new_salt())
+
+
+def hashed(salt: str | None, sender: str) -> str | None:
+    """What is kept of a sender's network; None where the page keeps none, or the sender isn't known.
+
+    >>> hashed("00", "192.0.2.7") == hashed("00", "192.0.2.7") != hashed("01", "192.0.2.7"), hashed(None, "192.0.2.7")
+    (True, None)
+    """
+    if not salt or not sender:
+        return None
+    return hmac.new(bytes.fromhex(salt), sender.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
+
+
+def forget_addresses(conn: sa.Connection, ballot_id: int) -> None:
+    """Forget where the voters of a ballot or round that closes began, and the salt: no address can be tried on it."""
+    here = sa.select(t.voting.c.id).where(t.voting.c.ballot_id == ballot_id)
+    s = t.sitting.c
+    conn.execute(sa.update(t.sitting).where(s.voting_id.in_(here), s.address.is_not(None)).values(address=None))
+    conn.execute(sa.update(t.voting).where(t.voting.c.ballot_id == ballot_id).values(address_salt=None))
+
+
+def seal(secret: str, *parts: Any) -> str:
+    """What nobody can make up who doesn't have the secret, the same each time."""
+    text = "|".join(map(str, parts)).encode("utf-8", "replace")
+    return hmac.new(bytes.fromhex(secret), text, hashlib.sha256).hexdigest()
+
+
+def hashed_id(voter_secret: str, platform: str, external_id: str) -> str:
+    """What is stored in place of a platform's id, where ids are hashed."""
+    return "h-" + seal(voter_secret, "voter", platform, external_id)[:32]
+
+
+def hashing_of(conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int) -> bool | None:
+    """Whether a ranking's voters are known by hashes of platforms' ids; None before anybody has begun to vote in it.
+
+    Where an older Runoff let that be changed, a ballot's own voters count, then the newest.
+    """
+    v, b = t.voting.c, t.ballot.c
+    query = (
+        sa.select(v.settings)
+        .join(t.ballot, b.id == v.ballot_id)
+        .where(b.project_id == project_id, belongs(b.area_id, area_id))
+        .where(sa.exists().where(t.sitting.c.voting_id == v.id))
+        .order_by(sa.case((b.id == ballot_id, 0), else_=1), v.id.desc())
+    )
+    settings = conn.execute(query.limit(1)).scalar_one_or_none()
+    return None if settings is None else VotingSettings.of(settings).hash_ids
+
+
+def refuse_other_hashing(
+    conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int, settings: VotingSettings
+) -> None:
+    """`StoreError` for settings by which nobody would be known again who has begun to vote."""
+    if hashing_of(conn, project_id, area_id, ballot_id) in (None, settings.hash_ids):
+        return
+    kept = "as they are" if settings.hash_ids else "as hashes"
+    raise StoreError(
+        f"People have begun to vote here, and platforms' ids are stored {kept}. Leave that as it is: the other way, "
+        "all of them could vote again."
+    )
+
 
 MAX_NAME = 80
 PART = 500  # voters in one statement

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...ballots.trial import N_TRIAL, cut_to, trial_order
-from ...questions.batch import FIELDS, suffixes
-from ...questions.template import render_preview, template
+from ...questions.template import FIELDS, render_preview, suffixes, template
 from ...store import Store
 from ...store.ballots.ballots import Ballot
 from ...store.ballots.comparisons import count_tasks, read_tasks, widest_task

@@ -14,9 +14,8 @@ from ...store import Store
 from ...store import schema as t
 from ...store.ballots.ballots import Ballot
 from ...store.tokens.areas import items_of
-from ...store.votes.gold import gold_of
-from ...store.votes.voter_ids import hashing_of
-from ...store.voting.voting import Voting, voting_of
+from ...store.votes.checks import gold_of
+from ...store.voting.voting import Voting, hashing_of, voting_of
 from ...tabular.csv_writing import for_spreadsheets
 
 VOTING = {"open": "Voting is **open**.", "paused": "Voting is **paused**.", "closed": "Voting is **closed**."}

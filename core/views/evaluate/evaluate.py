@@ -10,7 +10,7 @@ from ...commands.figures import evaluated
 from ...commands.figures.evaluated import FIGURES, Evaluated
 from ...commands.figures.evaluation import VOTES_ENDS, VotesFound, with_bounds
 from ...evaluation import TOP_K, Comparison, Correlations
-from ...evaluation.interval_rules import FIGURES as OF_VOTES
+from ...evaluation.intervals import FIGURES as OF_VOTES
 from ...evaluation.intervals import Difference
 from ...metrics import first_rank_share, rounded_scores
 from ...store import Store

@@ -13,8 +13,16 @@ from ...commands.figures.evaluation import estimates
 from ...encoders import ENCODED
 from ...errors import InputError, RunoffError, UndefinedMetricError
 from ...evaluation import Evaluation
-from ...evaluation.bands import ORDER, by_frequency, by_rarity, by_relatedness, over_bands
-from ...evaluation.causes import crowding, hub_skewness, with_hubs
+from ...evaluation.causes import (
+    ORDER,
+    by_frequency,
+    by_rarity,
+    by_relatedness,
+    crowding,
+    hub_skewness,
+    over_bands,
+    with_hubs,
+)
 from ...store import Store
 from ...store.tokens.frequencies import frequencies_of, source_of
 from ...tokens.frequencies import KINDS, rare

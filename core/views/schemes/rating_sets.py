@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from ...base.estimates import Estimate
-from ...base.plurals import many, plural
+from ...base.wording import many, plural
 from ...evaluation.ratings.report import RatingReport
-from ...questions.rating.cross_level import Fit, Standing
-from ...questions.rating.gold_pairs import Qualified
-from ...questions.rating.statistics import Deviation
+from ...questions.rating.scales import Qualified
+from ...questions.rating.statistics import Deviation, Fit, Standing
 from ...tabular.csv_writing import cells_of, csv_text, harmless
 from ...trust.agreement import Agreement
 from ..words import ends, estimated, out_of

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...base.percent import percent
-from ...base.plurals import many
-from ...dataset.scored_files import of_dataset, side_by_side
-from ...dataset.side_by_side import SideBySide
+from ...base.wording import many, percent
+from ...dataset.side_by_side import SideBySide, of_dataset, side_by_side
 from ...embeddings import Embedding
 from ...errors import InputError, RunoffError
 from ...evaluation import evaluate
@@ -21,7 +19,7 @@ from ...evaluation.results import Figure
 from ...platforms.answer_files import read_gold
 from ...questions import RoundSettings, round_kind
 from ...questions.order.groups import GroupComparison, score_groups
-from ...questions.rating.gold_pairs import Qualified
+from ...questions.rating.scales import Qualified
 from ...store import Store
 from ...store.ballots.answers import answers_of, rating_set
 from ...store.ballots.answers import preferences as preferences_of

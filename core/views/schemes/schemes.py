@@ -10,8 +10,7 @@ import pandas as pd
 
 from ...charts.charts import BLUE, GREEN, ORANGE, PURPLE, Chart
 from ...protocols import protocol_of
-from ...simulation.scheme_table import SchemeRow
-from ...simulation.schemes import schemes
+from ...simulation.schemes import SchemeRow, all_schemes
 from ...simulation.table2 import Spread
 
 OTHERS = {
@@ -115,7 +114,9 @@ def chart(data: pd.DataFrame) -> Chart:
         alt.Tooltip("upper:Q", title="+ SD", format=".3f"),
     ]
     base = alt.Chart(data).encode(
-        y=alt.Y("scheme:N", title=None, sort=[called(scheme) for scheme in schemes()], axis=alt.Axis(labelLimit=190)),
+        y=alt.Y(
+            "scheme:N", title=None, sort=[called(scheme) for scheme in all_schemes()], axis=alt.Axis(labelLimit=190)
+        ),
         yOffset=alt.YOffset("figure:N", sort=figures),
         color=alt.Color(
             "figure:N", title=None, scale=colours, legend=alt.Legend(orient="top", columns=2, values=figures)

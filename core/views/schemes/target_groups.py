@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ...base.plurals import many
+from ...base.wording import many
 from ...errors import InputError, Issue
 from ...metrics import rounded_scores
-from ...questions.order.agreement import GroupAgreement
 from ...questions.order.files import GroupFile
 from ...questions.order.groups import GroupComparison, GroupFigure, GroupScores, Similarity, TargetGroup
+from ...questions.order.orders import GroupAgreement
 from ..words import out_of
 
 FIGURES = ("overall", "positive", "distractor", "random")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ...simulation.figures import FIGURE_2_PANEL, Figure2, example_campaign, figure_2, figure_4
+from ...simulation.table2 import FIGURE_2_PANEL, Figure2, example_campaign, figure_2, figure_4
 from ...store import Store
 from ...store.command import project_row
 from ...store.projects.library import embeddings_of, open_library

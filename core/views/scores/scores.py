@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...base.file_names import slug
-from ...base.plurals import plural
-from ...base.voter_count import VoterCount
+from ...base.durable import slug
+from ...base.wording import VoterCount, plural
 from ...protocols import About, protocol_of
 from ...store import Store
 from ...store.ballots.ballots import Ballot, ballots_of

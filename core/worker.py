@@ -12,19 +12,18 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..base.file_names import shown_path
-from ..commands import executor
-from ..embeddings import import_embedding
-from ..encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
-from ..errors import RunoffError, StoreError
-from ..jobs.jobs import JOBS, Job, Reporter, clean_up, finish, read_job, remove_upload
-from ..store import Store, open_store
-from ..store import schema as t
-from ..store.command import command
-from ..store.engine import now
-from ..store.job_rows import mark_done
-from ..store.projects.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
-from ..store.tokens.areas import areas_of
+from .base.durable import shown_path
+from .commands import executor
+from .embeddings import import_embedding
+from .encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
+from .errors import RunoffError, StoreError
+from .jobs.jobs import JOBS, Job, Reporter, clean_up, finish, read_job, remove_upload
+from .store import Store, open_store
+from .store import schema as t
+from .store.command import command, mark_done
+from .store.engine import now
+from .store.projects.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
+from .store.tokens.areas import areas_of
 
 BEAT_SECONDS = 5.0
 

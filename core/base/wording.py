@@ -1,0 +1,99 @@
+"""Shares in per cent for people to read: never 100 % while something is missing, nor 0 % where there is something.
+
+One or several: the sentence that goes with a number of things.
+
+How many voters there are, counted and said in one way on every page and in every file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share, 0 to 1 or more, in per cent with so many decimals; an end that rounding alone would reach is not said.
+
+    >>> percent(0.426), percent(2998 / 3000), percent(1.0), percent(1 / 3000), percent(0.0), percent(0.9996, 1)
+    ('43%', 'over 99%', '100%', 'under 1%', '0%', 'over 99.9%')
+    """
+    shown = f"{share:.{digits}%}"
+    step = 10.0**-digits
+    if share < 1 and shown == f"{1:.{digits}%}":
+        return f"over {100 - step:.{digits}f}%"
+    if share > 0 and shown == f"{0:.{digits}%}":
+        return f"under {step:.{digits}f}%"
+    return shown
+
+
+def in_percent(shares: ArrayLike, digits: int = 0) -> NDArray[np.float64]:
+    """Shares, 0 to 1, times a hundred, for a column of so many decimals; NaN stays. An end that isn't reached is a step
+    away from it: a column holds numbers, so it can't say “over”.
+
+    >>> in_percent([0.426, 2998 / 3000, 1.0, 1 / 3000, 0.0]).round(1).tolist()
+    [42.6, 99.0, 100.0, 1.0, 0.0]
+    """
+    found = 100 * np.asarray(shares, dtype=np.float64)
+    step = 10.0**-digits
+    found = np.where((found < 100) & (np.round(found, digits) >= 100), 100 - step, found)
+    return np.where((found > 0) & (np.round(found, digits) <= 0), step, found)
+
+
+def plural(n: int, one: str, other: str, /, **values: Any) -> str:
+    """The sentence that goes with n things; `{n}` in it is their number, other names stand for `values`.
+
+    >>> plural(1, "{n} vote counts", "{n} votes count"), plural(1200, "{n} vote counts", "{n} votes count")
+    ('1 vote counts', '1,200 votes count')
+    """
+    return (one if n == 1 else other).format(n=f"{n:,}", **values)
+
+
+def many(n: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> many(1, "vote"), many(1200, "vote")
+    ('1 vote', '1,200 votes')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+@dataclass(frozen=True)
+class VoterCount:
+    """People and simulated voters with at least one vote that counts, and the voters who are left out of the project.
+
+    Who is left out has no vote that counts, and so is in neither of the first two.
+    """
+
+    people: int
+    simulated: int
+    left_out: int = 0
+
+    @property
+    def total(self) -> int:
+        """Who has a vote that counts."""
+        return self.people + self.simulated
+
+    @property
+    def named(self) -> str:
+        """Who has a vote that counts, in words.
+
+        >>> VoterCount(12, 0).named, VoterCount(1, 3).named, VoterCount(0, 1).named, VoterCount(0, 0).named
+        ('12 people', '1 person and 3 simulated voters', '1 simulated voter', 'nobody')
+        """
+        people = plural(self.people, "{n} person", "{n} people")
+        simulated = many(self.simulated, "simulated voter")
+        if self.people and self.simulated:
+            return f"{people} and {simulated}"
+        return people if self.people else simulated if self.simulated else "nobody"
+
+    @property
+    def said(self) -> str:
+        """The same, and how many are left out.
+
+        >>> VoterCount(11, 0, 1).said, VoterCount(0, 60).said, VoterCount(0, 0, 2).said
+        ('11 people (1 more left out)', '60 simulated voters', 'nobody (2 more left out)')
+        """
+        return f"{self.named} ({self.left_out:,} more left out)" if self.left_out else self.named

@@ -1,0 +1,236 @@
+"""What a plan's wording would do to the votes.
+
+A fitted panel in words and as a table.
+
+What the checks of a plan cost, and how many of an open ballot were answered, in words and tables.
+
+What the planner shows: forecasts of a plan by each protocol, and over budgets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import sqlalchemy as sa
+
+from ..base.wording import many, percent, plural
+from ..plan import Plan
+from ..protocols import PROTOCOLS, protocol_of
+from ..questions.template import Example
+from ..simulation.forecast import Band, Forecast, Guess
+from ..simulation.similarities import at_other_budgets
+from ..store import Store
+from ..store import schema as t
+from ..store.ballots.ballots import Ballot
+from ..store.projects.plans import PlanSettings
+from ..store.scores.forecasts import StoredFit, known_forecast
+from ..store.votes.checks import check_progress
+from ..voters.panel_fit import FittedRange
+from .words import estimated
+
+
+def given_away(store: Store, project_id: str, examples: Sequence[Example]) -> list[tuple[str, str]]:
+    """The pairs of these examples that are items of the project, so that voters would be told what to answer."""
+    pairs = list(dict.fromkeys(pair for example in examples for pair in (example.left, example.right)))
+    a, b = t.token.alias("a"), t.token.alias("b")
+    query = (
+        sa.select(t.item.c.id)
+        .join(a, a.c.id == t.item.c.token_a_id)
+        .join(b, b.c.id == t.item.c.token_b_id)
+        .where(t.item.c.project_id == project_id)
+        .limit(1)
+    )
+    with store.read() as conn:
+        return [
+            (one, two)
+            for one, two in pairs
+            if conn.execute(
+                query.where(
+                    sa.or_(
+                        sa.and_(a.c.text == one, b.c.text == two),
+                        sa.and_(a.c.text == two, b.c.text == one),
+                    )
+                )
+            ).first()
+        ]
+
+
+# What stands in the table of a fit.
+ROWS = {"nonconformity": "σ*, differences of opinion", "oversight": "ε, share of slips"}
+
+
+def fit_table(stored: StoredFit) -> pd.DataFrame:
+    """A row each for σ* and ε: the mean over the voters and the width of their range, with 90 % intervals."""
+    rows = []
+    for name, label in ROWS.items():
+        found: FittedRange | None = getattr(stored.fit, name, None)
+        if found is not None:
+            rows.append({"": label, "mean": estimated(found.mean), "width of the range": estimated(found.width)})
+    return pd.DataFrame(rows, columns=["", "mean", "width of the range"])
+
+
+def rests_on(stored: StoredFit) -> str:
+    """What a fit rests on: voters, votes, ties, what it is conditional on, and why anything is missing."""
+    fit = stored.fit
+    if fit is None:
+        return stored.reason
+    votes, voters = many(fit.n_votes, "vote"), many(fit.n_voters, "voter")
+    parts = [f"From {votes} of {voters}; ties are left out."]
+    if fit.ties.count:
+        parts[0] = f"From {votes} of {voters}; ties are left out ({fit.ties.count:,} of {fit.ties.total:,})."
+    if fit.n_unplaced:
+        parts.append(f"{many(fit.n_unplaced, 'vote')} on items without a similarity left out.")
+    parts.append(fit.basis if fit.basis.endswith(".") else f"{fit.basis}.")
+    missing = (fit.nonconformity.mean, fit.nonconformity.width, fit.oversight.mean, fit.oversight.width)
+    parts += dict.fromkeys(each.reason for each in missing if each.reason)
+    if fit.guessers:
+        parts.append(
+            plural(
+                len(fit.guessers),
+                "{n} voter answered like tossed coins, which widens the range of ε.",
+                "{n} voters answered like tossed coins, which widens the range of ε.",
+            )
+        )
+    if stored.simulated:
+        parts.append("Some of these votes were given by simulated voters.")
+    return " ".join(parts)
+
+
+NAMES = {
+    "overlap": "comparisons before further voters",
+    "gold": "known answers",
+    "repeat": "repeats",
+    "audit": "cut items that come back",
+}
+
+
+def counts_table(plan: Plan, settings: PlanSettings) -> pd.DataFrame:
+    """The check votes of each ballot by kind, beside the votes that count."""
+    rows = [
+        (count.ballot, comparisons, count.overlap, count.gold, count.repeat, count.audit)
+        for count, comparisons in zip(settings.check_counts(plan), plan.comparisons, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["ballot", "votes that count", *NAMES.values()])
+
+
+def cost_said(plan: Plan, settings: PlanSettings) -> str:
+    """What the checks cost in votes, hours and money, in sentences.
+
+    Tasks and their reward stay as they are, so that checks cost the voters time: the money told is what would pay for
+    that at the same hourly wage.
+    """
+    votes = sum(count.total for count in settings.check_counts(plan))
+    with_, without = settings.cost(plan), replace(settings, checks=None).cost(plan)
+    hours = with_.hours - without.hours
+    told = (
+        f"Checks: up to {many(votes, 'vote')} besides the {plan.n_comparisons:,} that count "
+        f"(+{percent(votes / plan.n_comparisons, 1)}), {hours:.1f} hours."
+    )
+    if not settings.reward:
+        return told
+    factor = with_.hours / without.hours
+    return (
+        f"{told} Each task gets longer by so much: a reward of {settings.reward * factor:.2f} in place of "
+        f"{settings.reward:.2f} keeps the hourly wage, and costs {without.total * (factor - 1):,.2f} more in all."
+    )
+
+
+def answered_said(store: Store, ballot: Ballot) -> str:
+    """How many checks a ballot carries and how many answers came, in a sentence; "" for a ballot without checks."""
+    with store.read() as conn:
+        table = check_progress(conn, ballot.id)
+    if table.empty:
+        return ""
+    told = [
+        f"{NAMES[kind]} {came:,} of {asked:,}" if asked else f"{NAMES[kind]} {came:,}"
+        for kind, asked, came in table.itertuples(index=False, name=None)
+    ]
+    return f"Checks in this ballot, answered of those asked for: {'; '.join(told)}. They enter no score."
+
+
+CURVES = {"rho_w": "ρ_w", "tau_w": "τ_w"}
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The forecasts of a plan that are known, by protocol."""
+
+    forecasts: dict[str, Forecast]
+
+    @property
+    def is_complete(self) -> bool:
+        return set(self.forecasts) == set(PROTOCOLS)
+
+    def table(self) -> pd.DataFrame:
+        """A row a protocol, figures as people read them."""
+        rows = []
+        for protocol, found in self.forecasts.items():
+            rows.append(
+                {
+                    "protocol": protocol_of(protocol).about.label,
+                    "votes": found.n_comparisons,
+                    "ρ_w": said(found.rho_w),
+                    "τ_w": said(found.tau_w),
+                    "top items cut": "–" if found.cut is None else f"{percent(found.cut)} of {found.n_top}",
+                    "tells apart": "–" if pd.isna(found.separable) else f"{found.separable:.2f}",
+                    "campaigns": found.n_campaigns,
+                }
+            )
+        return pd.DataFrame(rows)
+
+
+def compared() -> tuple[str, ...]:
+    """The protocols that are held against each other, the one that is advised first."""
+    return tuple(reversed(PROTOCOLS))
+
+
+def load_outlook(store: Store, guess: Guess, plan: Plan) -> Outlook:
+    """The forecasts of a plan that are known."""
+    found = {protocol: known_forecast(store, guess, plan, protocol) for protocol in compared()}
+    return Outlook({protocol: forecast for protocol, forecast in found.items() if forecast is not None})
+
+
+def load_curve(store: Store, guess: Guess, plan: Plan) -> pd.DataFrame:
+    """The known forecasts at other budgets: a row a protocol, budget and figure, with mean and band."""
+    rows = []
+    for other in at_other_budgets(plan):
+        for protocol in compared():
+            found = known_forecast(store, guess, other, protocol)
+            if found is None:
+                continue
+            for key, label in CURVES.items():
+                band: Band = getattr(found, key)
+                rows.append(
+                    {
+                        "protocol": protocol_of(protocol).about.label,
+                        "figure": label,
+                        "votes": found.n_comparisons,
+                        "mean": band.mean,
+                        "lower": band.lower,
+                        "upper": band.upper,
+                    }
+                )
+    return pd.DataFrame(rows, columns=["protocol", "figure", "votes", "mean", "lower", "upper"])
+
+
+def n_wanted(plan: Plan) -> int:
+    """The forecasts that a full curve has."""
+    return len(at_other_budgets(plan)) * len(PROTOCOLS)
+
+
+def said(band: Band) -> str:
+    """A figure with its band: mean (lower to upper)."""
+    if pd.isna(band.mean):
+        return "undefined"
+    return f"{band.mean:.3f} ({band.lower:.3f} to {band.upper:.3f})"
+
+
+def appearances_said(appearances: Sequence[int]) -> str:
+    """M as the plan's box takes it: one number, or one a ballot.
+
+    >>> appearances_said((20, 20)), appearances_said((20, 30))
+    ('20', '20, 30')
+    """
+    return str(appearances[0]) if len(set(appearances)) == 1 else ", ".join(map(str, appearances))

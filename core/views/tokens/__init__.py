@@ -1,1 +1,0 @@
-"""What the Tokens page shows."""

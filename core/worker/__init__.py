@@ -1,1 +1,0 @@
-"""The process of a job, and the catalogue of what it can do."""
