@@ -1,6 +1,6 @@
 """Intervals of models' figures over *votes*: overall, by area, and of the differences of any two models.
 
-The items are fixed and the voters resampled; `interval_rules` says what an interval is made of, and docs/runoff.md how
+The items are fixed and the voters resampled; what an interval is made of is said below, and docs/runoff.md how
 often it holds.
 
 The interval of a model's figure against the *true* ranking, from resampled voters, and its constants.

@@ -3,17 +3,17 @@
     comparison_id,voter,choice[,seconds][,submitted_at]
     b1-0a1b2c3d-00001-1,anna,left
 
-The comparisons go out as tables too (`colleagues`), so that votes can be collected with anything that holds rows: a
+The comparisons go out as tables too, so that votes can be collected with anything that holds rows: a
 form, a spreadsheet, a script.
 
 Files for colleagues: the comparisons as tables to fill in, one for all or one for each, as CSV or for Excel.
 
-They come back as a plain table of votes (`plain`).
+They come back as such a table.
 
 A ballot as web pages that need no server: each file holds comparisons, keeps the answers, and ends with a CSV.
 
 A file works from a disk or any web host. It renders the template of all platforms; the answers stay in the browser
-until the voter sends back the CSV, which is a plain table of votes (`plain`).
+until the voter sends back the CSV, which is such a table.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Plain:
     )
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
-        """The comparisons as one table for all, as CSV and for Excel (`colleagues` writes one for each)."""
+        """The comparisons as one table for all, as CSV and for Excel (`deal_out` says who gets which)."""
 
         return table_files(ballot)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pandas as pd
 
 from ..errors import Issue
 from ..i18n import STANDARD
-from ..questions.template import Example
 from ..tabular import Ints, Table
 from .meanings import Said
+
+if TYPE_CHECKING:
+    from ..questions.template import Example
 
 
 @dataclass(frozen=True)
