@@ -22,10 +22,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
+from ..base.estimates import MIN_VOTERS
 from ..errors import InputError
 from ..plan import Plan
 from ..protocols import Votes
-from ..protocols.base import MIN_VOTERS
 from ..protocols.runoff import spread_appearances
 from ..scores import BallotVotes
 from ..simulation import simulate_campaign

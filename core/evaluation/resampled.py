@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import rounded_scores
 from ..protocols import Held, collectable, protocol_of
-from ..protocols.base import MIN_VOTERS
 from ..scores import BallotVotes
 
 Floats = NDArray[np.float64]

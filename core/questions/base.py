@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..base.estimates import MIN_VOTERS
 from ..errors import PlanError, StoreError
 from ..i18n import LANGUAGES, STANDARD, Language
 from ..i18n import language as language_of
@@ -35,7 +36,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 UNKNOWN = "unknown"
 MAX_TASK_SIZE = 50
-MIN_VOTERS = 5  # fewest to make intervals from
 VOTERS = {"voters": ("Voters", "People whose answers count.")}  # a figure that every kind has
 WIN, TIE, LOSS = range(3)  # as what an answer counts for an item
 _APART = ("scale", "gold", "tolerance", "groups")  # settings that are stored in a way of their own

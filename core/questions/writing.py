@@ -142,11 +142,6 @@ class TextPair:
     smaller: Smaller
     wanted: float
 
-    @property
-    def is_by_lot(self) -> bool:
-        """Whether the two were put together without anybody's wanting it."""
-        return self.smaller.source_id != self.larger.text_id
-
 
 def wanted_ratings(scale: RatingScale = CLSS) -> list[float]:
     """The ratings that are written for, ascending: the anchors above the lowest; all values where there are none.

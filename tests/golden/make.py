@@ -44,7 +44,7 @@ from core.simulation import simulate_campaign
 from core.simulation.campaign import quick_comparisons
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.ballots.ballots import Ballot, ballot_seed, read_ballots, read_comparisons, read_rounds
+from core.store.ballots.ballots import Ballot, ballot_seed, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_next_ballot, draw_round, round_seed
@@ -64,7 +64,7 @@ from core.voters.model import exponential
 from core.voting import api
 from tests.campaigns import AREAS, answer_batch
 from tests.old_workspaces import GONE_ON, MAIN, unpack_kept_workspace
-from tests.rounds_of_people import SCHEMES, SMALL
+from tests.rounds_of_people import SCHEMES, SMALL, read_rounds
 from voting import pages
 
 FOLDER = Path(__file__).parent
