@@ -17,14 +17,14 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .base.arrays import Floats
 from .errors import InputError, UndefinedMetricError
 from .rank_kernels import clipped, dot, runs, tau_of_ranks
 
 DIGITS = 12
 
-Floats = NDArray[np.float64]
 Rounding = Callable[[ArrayLike], Floats]  # how the scores of a column are compared
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from .base.arrays import Floats
 
 
 def dot(a: Floats, b: Floats) -> float:

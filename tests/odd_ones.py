@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from core.base.arrays import Floats
 from core.base.templating import environment
 from core.errors import InputError
 from core.i18n import Language
 from core.questions import About, Answers, RoundKind, RoundScores, RoundSettings
-from core.questions.base import LOSS, TIE, VOTERS, Answering, Floats, refuse_unscored
+from core.questions.base import LOSS, TIE, VOTERS, Answering, refuse_unscored
 from core.questions.best_worst.tuples import draw_tuples
 from core.questions.task_page import PageSettings, Words
 from core.votes.text import encode

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.base.arrays import Floats, Ints
 from core.protocols import Chosen, Held, Mode, Protocol, Scored
-from core.protocols.base import About, Floats, Ints, Sampler
+from core.protocols.base import About, Sampler
 from core.protocols.paper import borda_of
 from core.scores.borda import VotesOf
 

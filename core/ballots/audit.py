@@ -23,17 +23,15 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import gamma
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from ..scores.bradley_terry import BradleyTerry
 from ..scores.posterior import Posteriors
 from ..scores.voter_effects import SMALLEST
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LEVEL = 0.9
 FAR_SHARE = 0.5  # of the choice that goes by nearness to the cut alone, whatever the fit says of an item

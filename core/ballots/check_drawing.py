@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
+from ..base.arrays import Ints
 from ..scores.fit import FittedVotes
 from .checks import AUDIT, GOLD, OVERLAP, REPEAT, CheckSettings, n_gold_places, n_overlapping
 from .draw import DrawnBallot
@@ -47,8 +48,6 @@ def clear_pairs(fitted: FittedVotes, n: int, *, rng: np.random.Generator) -> lis
             pairs.append((int(fitted.items[more]), int(fitted.items[less])))
     return pairs
 
-
-Ints = NDArray[np.int64]
 
 # How further voters see a comparison: (sides exchanged, order of the tokens exchanged left, right). Each differs from
 # the comparison itself and from its repeat, so that a result file without ids tells them apart too.

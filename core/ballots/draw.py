@@ -11,14 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..base.arrays import Bools, Ints
 from ..errors import InputError
 from ..metrics import rounded_scores
 from .graphs import balanced_sides, regular_pairs, stable_order
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 def draw_comparisons(items: ArrayLike, appearances: int, *, rng: np.random.Generator) -> Ints:

@@ -13,12 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from ..base.arrays import Bools, Ints
 
 MIX_ABOVE = 0.02  # share of faulty edges in the first pairing above which the graph is mixed
 MIX_ROUNDS = 6

@@ -30,13 +30,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from ..scores.bradley_terry import BradleyTerry
 from ..scores.posterior import item_posteriors
 from .draw import Selection, checked_items, checked_pairs, select_items, whole_number
 from .graphs import balanced_sides, complement, edge_keys, exchange, faulty_edges, regular_pairs
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,6 @@ def select_leading(
     lost = float(np.delete(probability, chosen.items)[np.delete(fit.votes > 0, chosen.items)].sum())
     return LeadingItems(chosen, top, probability, lost, int((probability >= 0.95).sum()))
 
-
-Ints = NDArray[np.int64]
 
 EXCHANGES = 20  # of exchanges; later ones find little
 MOST_CELLS = 200_000_000  # voters × items up to which repeats are looked for

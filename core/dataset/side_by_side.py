@@ -25,6 +25,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .. import metrics, rank_kernels
+from ..base.arrays import Floats
 from ..base.estimates import LEVEL, Estimate, widened_tails
 from ..errors import InputError, Issue, UndefinedMetricError
 from ..evaluation.tokens import CORRECTIONS, FEWEST_TOKENS, MOST_ITEMS, Coded, bounds, number_of_resamples
@@ -36,7 +37,6 @@ from ..questions.rating.statistics import item_ratings
 from ..tabular import is_spreadsheet, open_table, same_name
 from .files import has_columns, read_dataset
 
-Floats = NDArray[np.float64]
 MOST_UNDEFINED = 0.2
 FIGURES = ("rho", "rho_w", "rho_w_one", "rho_w_other", "tau")
 _CORRECTION = {"rho": "rho", "rho_w": "rho_w", "rho_w_one": "rho_w", "rho_w_other": "rho_w", "tau": "tau"}

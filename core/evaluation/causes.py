@@ -21,6 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .. import metrics
+from ..base.arrays import Floats
 from ..embeddings import Embedding
 from ..errors import InputError
 from ..tokens.hubness import sample_words, skewness
@@ -86,8 +87,6 @@ def over_bands(
     named = sorted(set(bands[inside]), key=ORDER.index)
     return {name: over(evaluation, inside & (bands == name), apart=apart) for name in named}
 
-
-Floats = NDArray[np.float64]
 
 N_SAMPLED = 20_000  # words of the vocabulary behind means and directions
 N_QUERIES = 2_000  # of them, beside the tokens, behind CSLS

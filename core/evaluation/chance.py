@@ -33,13 +33,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import metrics, rank_kernels
+from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
 from .figures import correlations
 from .models import Model
 from .results import Comparison, Correlations, Evaluation, model_scores
 from .tokens import Coded
-
-Floats = NDArray[np.float64]
 
 PERMUTATIONS = 999
 MOST_ITEMS = 100_000

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import metrics, rank_kernels
+from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
 from .results import NOT_TAKEN, Correlations, Figure
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 NAMES = ("rho_w", "tau_w", "rho", "tau", "pearson", "precision")

@@ -47,11 +47,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from ..base.arrays import Bools, Floats
 from ..base.parallel import Progress
 from ..errors import InputError
 from . import TOP_K, Comparison, Correlations, Evaluation, correlations, model_scores
-
-Floats = NDArray[np.float64]
 
 LEVEL = 0.9
 MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined and still get an interval
@@ -163,8 +162,6 @@ def _unexplained(values: Floats, by: Floats) -> float:
     rest = off - slope * along
     return float(np.sqrt(np.sum(rest * rest) / (len(values) - 2)))
 
-
-Bools = NDArray[np.bool_]
 
 MOST_FOR_TAU_OF_AREAS = 300  # items of the ranking: from more of them, bounds of an area's τ_w hold far too seldom
 

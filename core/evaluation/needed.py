@@ -22,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
+from ..base.arrays import Floats
 from ..base.estimates import MIN_VOTERS
 from ..errors import InputError
 from ..plan import Plan
@@ -37,7 +38,6 @@ from .intervals import FIGURES, difference_interval
 from .resampled import draw_scores
 from .tokens import FEWEST_TOKENS, Coded, draw_tokens
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 USUAL, PRIOR = 1.645, 0.5  # where b is expected, and how far off it may lie

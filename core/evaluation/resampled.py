@@ -10,17 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..base.arrays import Floats, Ints
 from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import rounded_scores
 from ..protocols import Held, collectable, protocol_of
 from ..scores import BallotVotes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 WORK, FEWEST, MOST = 2_000_000, 100, 400  # resamples: as many as have this many votes, within these bounds
 

@@ -38,12 +38,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from ..base.arrays import Floats, Ints
 from ..base.parallel import Progress, split
 from ..errors import InputError
 from .figures import NAMES, TOP_K, Multiples
 from .results import Comparison, Correlations, Evaluation
-
-Floats = NDArray[np.float64]
 
 LEVEL = 0.9
 MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined and still get an interval
@@ -154,8 +153,6 @@ def _ends(centre: float, reach: float, scale: str) -> tuple[float, float]:
     lower, upper = np.sin(np.clip([at - slope * reach, at + slope * reach], 0, np.pi / 2)) ** 2
     return float(lower), float(upper)
 
-
-Ints = NDArray[np.int64]
 
 FEWEST_TOKENS = 15  # with fewer no simulation says how often an interval would hold
 MOST_ITEMS = 100_000  # beyond them resamples take minutes, and hundreds of megabytes

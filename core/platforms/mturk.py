@@ -12,10 +12,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Ints
 from ..base.wording import many
 from ..errors import Issue
 from ..questions.template import template, write_batch
-from ..tabular import Ints, Table
+from ..tabular import Table
 from ..votes.answers import find_layout, read_answers
 from ..votes.meanings import (
     APPROVE_ASKED,

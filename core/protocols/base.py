@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ballots.draw import draw_uniform
+from ..base.arrays import Floats, Ints
 from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress, spread, workers_for
 from ..errors import UndefinedMetricError
@@ -28,8 +29,6 @@ from ..scores.fit import FittedVotes
 from ..scores.posterior import item_posteriors, likely_scores, simulated_outcomes
 from ..scores.reliability import Agreement, Metric
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 # Comparisons of items with opponents at random, (n, 2), from the items and n: the store's sampler balances the columns
 # too, a simulation's is ten times as fast.
 Sampler = Callable[[Ints, int, np.random.Generator], Ints]

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..ballots.draw import select_items
+from ..base.arrays import Floats, Ints
 from ..base.parallel import Progress
 from ..plan import Plan
 from ..scores.borda import VotesOf, rescaled, rescaling_slope, tally, updated_mean
 from ..scores.uncertainty import bootstrap_intervals, resampled_scores
-from .base import About, Chosen, Floats, Held, Ints, Mode, Protocol, Sampler, Scored
+from .base import About, Chosen, Held, Mode, Protocol, Sampler, Scored
 
 RESAMPLES = 1000
 REFERENCE = (

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..ballots.pairing import connected_or_redrawn, count_seen, deal_to_voters, draw_near_comparisons, select_leading
+from ..base.arrays import Floats, Ints
 from ..base.parallel import Progress
 from ..errors import PlanError
 from ..plan import Plan
@@ -24,21 +25,7 @@ from ..scores.bradley_terry import expected_borda
 from ..scores.fit import FittedVotes, fit_votes, fit_with_voters, joined
 from ..scores.reliability import Agreement, Metric
 from ..scores.uncertainty import resample_voters
-from .base import (
-    N_TOP,
-    RESAMPLES,
-    About,
-    Chosen,
-    Floats,
-    Held,
-    Ints,
-    Mode,
-    Protocol,
-    Sampler,
-    Scored,
-    check_halves,
-    too_few,
-)
+from .base import N_TOP, RESAMPLES, About, Chosen, Held, Mode, Protocol, Sampler, Scored, check_halves, too_few
 from .paper import REFERENCE
 
 # Appearances ballot by ballot, relative to the first: the whole field has its share, and the top is seen often.

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..base.arrays import Floats, Ints
 from ..base.estimates import MIN_VOTERS
 from ..errors import PlanError, StoreError
 from ..i18n import LANGUAGES, STANDARD, Language
@@ -32,8 +33,6 @@ from .order.groups import GroupComparison, TargetGroup
 from .rating.scales import CLSS, TOLERANCE, Anchor, GoldPair, RatingScale
 from .task_page import Page
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 UNKNOWN = "unknown"
 MAX_TASK_SIZE = 50
 VOTERS = {"voters": ("Voters", "People whose answers count.")}  # a figure that every kind has

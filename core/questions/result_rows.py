@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ..base.arrays import Ints
 from ..errors import InputError
 from ..tables import ANSWERS, KNOWN, SHOWN
 from ..votes.classify import Preview, let_wait, name_assignments
@@ -15,8 +16,6 @@ from ..votes.counting import judge
 from ..votes.matching import text_key
 from ..votes.verdicts import DEFAULT, Policy, Verdict
 from .base import RoundKind, RoundSettings
-
-Ints = npt.NDArray[np.int64]
 
 
 def classify_answers(

@@ -16,10 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError, Issue
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def borda(first: ArrayLike, second: ArrayLike, outcome: ArrayLike, *, n_items: int) -> Floats:

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.arrays import Ints
 from ..errors import InputError, NotConvergedError
 from .borda import VotesOf
 from .bradley_terry import BradleyTerry, fit_bradley_terry
-
-Ints = NDArray[np.int64]
 
 RIDGE = 0.1  # of the fits behind ballots and scores; found by simulation, docs/runoff.md
 

@@ -9,16 +9,13 @@ Which items votes join: scores can be compared only along chains of votes.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from ..base.arrays import Bools, Floats, Ints
 from ..base.parallel import one_thread
 from ..errors import DisconnectedError, InputError, NotConvergedError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def parts(one: Ints, other: Ints, n_items: int, *, one_way: bool = False) -> Ints:
@@ -82,8 +79,6 @@ def disconnected(part: Ints) -> DisconnectedError:
         members,
     )
 
-
-Bools = NDArray[np.bool_]
 
 MOST_DENSE = 3000  # items up to which inverses are computed exactly
 PROBES = 48  # random vectors that estimate the diagonal of a larger inverse

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from .bradley_terry import BradleyTerry
 from .voter_effects import SMALLEST
-
-Floats = NDArray[np.float64]
 
 N_KNOTS = 32
 CELLS = 4_000_000  # votes × knots worked on at once
@@ -112,9 +111,6 @@ def _log_likelihoods(fit: BradleyTerry, knots: Floats, rows: slice, is_one: bool
     result[won] += wins[won, None] * logs(1.0, guess, won)
     result[lost] += (count - wins)[lost, None] * logs(-1.0, 1.0 - guess, lost)
     return result
-
-
-Ints = NDArray[np.int64]
 
 
 def likely_scores(posteriors: Posteriors, rng: np.random.Generator) -> Floats:

@@ -11,17 +11,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..base.arrays import Bools, Floats, Ints
 from ..base.parallel import check_workers, spread, workers_for
 from ..errors import InputError
 from .bradley_terry import BradleyTerry, fit_bradley_terry
 from .newton import minimise
 from .voter_effects import Data, Effects, Likelihood
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 # A figure, or several at once, (k,): what is measured is then (repetitions, k).
 Metric = Callable[[ArrayLike, ArrayLike], Any]
 

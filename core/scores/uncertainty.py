@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from ..base.arrays import Floats, Ints
 from ..base.parallel import Progress, check_workers, spread, workers_for
 from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
@@ -37,9 +38,6 @@ from .bradley_terry import BradleyTerry
 from .newton import minimise
 from .pair_graph import PairGraph
 from .voter_effects import Data, Effects, Likelihood
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 N_STEPS = 7
 ABSENT = 1e-3  # how often a voter counts who was not drawn

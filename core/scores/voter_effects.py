@@ -19,12 +19,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from ..base.arrays import Bools, Floats, Ints
 
 SPREAD_OF_SHARPNESS = 0.4  # prior standard deviations of σ, ℓ and β
 SPREAD_OF_LAPSE = 1.0

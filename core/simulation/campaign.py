@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from .. import metrics
 from ..ballots.graphs import FEW_EDGES, PATIENCE, balanced_sides, regular_pairs, simple_graph
+from ..base.arrays import Floats, Ints
 from ..base.parallel import Switch, check_workers, spread, workers_for
 from ..errors import InputError, UndefinedMetricError
 from ..plan import Plan
@@ -27,7 +28,7 @@ from ..protocols import Held, Mode, Protocol, Votes
 from ..protocols.paper import borda_of
 from ..scores.borda import BallotScores
 from ..voters.model import CELLS, checked_similarity, opinions, opinions_asked, overrule
-from ..voters.panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
+from ..voters.panel import PAPER_PANEL, Kind, Panel, Voters, draw_panel
 from .conventions import Convention, convention_of, method_of
 
 FREE_DEGREE, FREE_TRIES = 3, 20  # up to this degree whole pairings are tried for one without a fault

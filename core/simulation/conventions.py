@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from ..protocols import PROTOCOLS, Protocol
 from ..voters.model import decide, exponential, power_law
-from ..voters.panel import Floats, Ints
 from . import released
 
 Decide = Callable[[Floats, Floats, Floats, np.random.Generator], Floats]

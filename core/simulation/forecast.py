@@ -20,12 +20,13 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from .. import metrics
+from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import weighted_kendall, weighted_spearman
 from ..plan import Plan
 from ..protocols import protocol_of
 from ..voters.model import checked_similarity, opinions
-from ..voters.panel import PAPER_PANEL, Floats, Panel, draw_panel
+from ..voters.panel import PAPER_PANEL, Panel, draw_panel
 from . import Campaign, simulate_campaigns
 from .campaign import accuracy_of
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..base.arrays import Floats, Ints
 from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
 from ..base.wording import plural
 from ..errors import InputError
 from ..voters.panel_fit import LEAST_VOTERS, AssumedSimilarity, PanelFit, fit_panel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RESAMPLES = 500
 CELLS = 4_000_000  # resamples × answers worked on at once

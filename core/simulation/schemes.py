@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import metrics
+from ..base.arrays import Floats, Ints
 from ..errors import InputError, PlanError, UndefinedMetricError
 from ..plan import Plan
 from ..plan.values import kept
@@ -39,7 +40,7 @@ from ..questions.rating.kind import SHIFT, STRETCH, rate
 from ..scores.bradley_terry import fit_bradley_terry
 from ..scores.fit import RIDGE
 from ..voters.model import checked_similarity
-from ..voters.panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
+from ..voters.panel import PAPER_PANEL, Kind, Panel, Voters, draw_panel
 from .campaign import UNDEFINED, Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
 from .similarities import plan_within

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ..base.arrays import Floats
 from ..errors import InputError, Issue, PlanError
 from ..installed import HOME
 from ..plan import Plan
 from ..plan.budgets import largest_within
 from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
-from ..voters.panel import Floats
 from .conventions import convention_of
 
 # The ratio of M in one ballot to M in the ballot before.

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Floats
 from ..errors import InputError
 from ..metrics import average_ranks
 from ..plan import Plan
 from ..protocols import protocol_of
 from ..voters.model import exponential
-from ..voters.panel import PAPER_PANEL, Floats, Panel, Voters
+from ..voters.panel import PAPER_PANEL, Panel, Voters
 from .campaign import Accuracy, Campaign, Run, simulate_campaign, simulate_campaigns
 from .conventions import convention_of, method_of
 

@@ -11,7 +11,6 @@ from .encoding import ENCODINGS, Decoded, decode_bytes, in_utf8, known_encoding
 from .json_rows import RowsOfJson, is_json, json_records, json_table
 from .table import (
     CsvTable,
-    Ints,
     Lines,
     Rows,
     RowTable,
@@ -42,7 +41,6 @@ __all__ = [
     "CsvTable",
     "Decoded",
     "Dialect",
-    "Ints",
     "Lines",
     "Numbers",
     "RowTable",

@@ -20,15 +20,14 @@ from operator import itemgetter
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from ..base.arrays import Ints
 from ..errors import InputError, Issue
 from .dialect import Dialect, find_dialect, is_unclosed, read_at_once, records
 from .encoding import Decoded, decode_bytes
 from .workbook import Sheet, is_workbook, read_workbook
 
-Ints = npt.NDArray[np.int64]
 Fits = Callable[[tuple[str, ...]], bool]  # whether a sheet with this header is the one
 _NAMED, _LONG = 12, 40  # columns that a message names, and letters of each
 

@@ -18,13 +18,13 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..base.arrays import Floats
 from ..base.estimates import Share, widened_tails
 from ..errors import InputError, UndefinedMetricError
 
 Distance = Literal["nominal", "interval"]
-Floats = NDArray[np.float64]
 RESAMPLES = 1000
 LEVEL = 0.9
 CELLS = 4_000_000  # resamples × units worked on at once

@@ -14,12 +14,13 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .. import metrics
+from ..base.arrays import Floats, Ints
 from ..errors import InputError, UndefinedMetricError
 from ..protocols import Held, Mode, Protocol, Votes, protocol_of
 from ..protocols.base import N_TOP, balanced
@@ -28,9 +29,6 @@ from ..scores.bradley_terry import BradleyTerry
 from ..scores.fit import FittedVotes, joined
 from ..scores.posterior import Posteriors, item_posteriors, likely_scores, simulated_outcomes
 from ..scores.signal import by_chance
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SIMULATIONS = 10
 MOVE_RHO_W, MOVE_TAU_W, CHANGES = 0.005, 0.01, 0.5  # what a further ballot must promise not to stop

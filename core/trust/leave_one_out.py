@@ -17,18 +17,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from ..base.arrays import Bools, Floats, Ints
 from ..errors import InputError, NotConvergedError
 from ..scores.bradley_terry import BradleyTerry
 from ..scores.fit import fit_with_voters
 from ..scores.pair_graph import MOST_DENSE, PairGraph
 from ..scores.voter_effects import Data, Likelihood
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 MOST_VOTES = 4000  # of one voter, up to which variances are exact; above, opponents are taken as known
 NEAR_ENOUGH = 1e-4  # of the derivative, at which a step of many items ends

@@ -7,17 +7,16 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import metrics
+from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
 from ..protocols import protocol_of
 from ..scores import BallotVotes
 from ..scores.fit import FittedVotes, fit_votes
 from ..scores.reliability import Agreement, Metric
 from ..scores.signal import by_chance
-
-Floats = NDArray[np.float64]
 
 REPEATS, SIMULATIONS = 10, 10
 WEIGHTED = ("rho_w", "tau_w")

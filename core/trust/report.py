@@ -9,16 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..ballots.audit import CutAudit
+from ..base.arrays import Floats, Ints
 from ..base.wording import plural
 from ..scores.reliability import Agreement
 from .agreement import Agreement as Alpha
 from .foresight import Foresight
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GREEN, AMBER, RED = "green", "amber", "red"
 

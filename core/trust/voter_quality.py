@@ -28,6 +28,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 from scipy.special import expit, ndtri
 
+from ..base.arrays import Floats, Ints
 from ..base.estimates import LEVEL, holm
 from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..metrics import rounded_scores
@@ -84,10 +85,6 @@ def side_bias(voter: ArrayLike, chose_left: ArrayLike, *, level: float = FALSE_F
     p = np.minimum(1.0, 2 * stats.binom.sf(more - 1, answers, 0.5))
     table = pd.DataFrame({"voter": found, "answers": answers, "left": n_left, "share": n_left / answers, "p": p})
     return SideBias(table.sort_values(["p", "voter"], ignore_index=True), level)
-
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,12 +30,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr, owens_t
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError
-
-Floats = NDArray[np.float64]
 
 CELLS = 4_000_000  # voters × ranges worked on at once
 # Means and relative half-widths tried for σ* and for ε, stage by stage; the first stage has means a factor apart.
@@ -185,8 +184,6 @@ def _integrals(to: Floats, nodes: Floats) -> Floats:
     result[rows, cell + 1] += part**2 / (2.0 * steps[cell])
     return result
 
-
-Ints = NDArray[np.int64]
 
 SURE = 1e-12  # no vote is held for more certain than this, so that one slip never rules a voter out
 BLOCK = 2_000_000  # votes × values of σ* worked on at once

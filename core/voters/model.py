@@ -16,8 +16,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError
-from .panel import Floats, Ints, Kind, Panel, Voters, draw_panel
+from .panel import Kind, Panel, Voters, draw_panel
 
 __all__ = [
     "Kind",

@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..base.arrays import Floats, Ints
 from ..errors import InputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Kind(IntEnum):

@@ -20,10 +20,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.special import betaincinv
 
+from ..base.arrays import Floats, Ints
 from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
 from ..errors import InputError
 from ..metrics import average_ranks
@@ -31,8 +32,6 @@ from ..scores.borda import checked_votes
 from .likelihood import Pairs, Ranges, likeliest_ranges, log_likelihoods, log_marginal
 from .model import checked_similarity, exponential, power_law
 from .panel import Panel
-
-Floats = NDArray[np.float64]
 
 FAMILIES = {"exponential": exponential, "power_law": power_law}
 
@@ -72,8 +71,6 @@ def similarity_from_ranks(scores: ArrayLike, family: str, *, notion: str = "rela
     z[scored] = ((sums[ends] - sums[ends - count]) / count)[place]
     return AssumedSimilarity(z, family)
 
-
-Ints = NDArray[np.int64]
 
 RESAMPLES = 300
 LEAST_VOTES = 30  # untied votes in all below which nothing is fitted

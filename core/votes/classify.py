@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ..base.arrays import Bools, Ints
 from ..errors import InputError, Issue
 from ..tables import ANSWERS, COMPARISONS, KNOWN
 from .answers import TEXTS
@@ -46,8 +47,6 @@ _SIDES = {"left": "left", "first": "left", "right": "right", "second": "right"}
 _CHOICES = ("left", "right", "tie", "unknown")
 _SAME = ["voter", "question_id", "answer"]
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 Objects = npt.NDArray[np.object_]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ..base.arrays import Bools, Ints
 from .matching import combined, first_of
 from .verdicts import Policy, Verdict, give_reasons, tell_displaced
 
@@ -30,8 +31,6 @@ ELSEWHERE = (
 _TEXTS = {"assignment_id": "str", "voter": "str"}
 NO_OTHERS = pd.DataFrame(columns=[*JUDGEMENT, "becomes"]).astype(_TEXTS | {"question_id": "int64", "becomes": "str"})
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 Objects = npt.NDArray[np.object_]
 
 

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ..base.arrays import Bools, Ints
 from .answers import TEXTS
 from .text import decode
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Objects = npt.NDArray[np.object_]
 
 _OTHER_WORDS = "the task is of this ballot, but the file shows other words in it"

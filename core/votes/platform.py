@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Ints
 from ..errors import Issue
 from ..i18n import STANDARD
-from ..tabular import Ints, Table
+from ..tabular import Table
 from .meanings import Said
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ..base.arrays import Bools, Ints
 from ..errors import InputError, Issue
 from ..tabular.csv_writing import table_for_spreadsheets
 from .matching import first_of
@@ -137,8 +138,6 @@ def class_file(table: pd.DataFrame) -> bytes:
     return table_for_spreadsheets(table)
 
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 Objects = npt.NDArray[np.object_]
 
 

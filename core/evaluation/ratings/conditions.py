@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from ...base.arrays import Floats
 from ...errors import InputError, UndefinedMetricError
 from ...questions.rating.statistics import item_ratings, pearson
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

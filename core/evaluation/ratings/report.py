@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.estimates import Estimate
 from ...errors import RunoffError, UndefinedMetricError
 from ...questions.rating.scales import RatingSet
@@ -28,7 +29,6 @@ from ...trust.agreement import Agreement
 from .conditions import Anova, Comparison, OrderTest, blocked_anova, compare_conditions, pair_order
 from .text_overlap import BASELINES, baseline
 
-Floats = NDArray[np.float64]
 ONLY_MEANS = "The file has means only: who rated what isn't in it."
 
 FOUR_NEEDED = (

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...base.arrays import Ints
 from ...errors import InputError, Issue
 from ...tabular import Table, Texts, is_workbook, open_table, read_lines, refuse_doubled, shown_header
 from ...tabular.csv_writing import csv_text
@@ -29,7 +29,6 @@ from ...votes.reading import composed, why_lost
 from ..rating.columns import NAMES, has_texts, place_among, place_of, plain_title
 from .tuples import BestWorst
 
-Ints = NDArray[np.int64]
 Named = Literal["items", "places"]  # what a cell of best and worst names
 NAMED: tuple[Named, ...] = get_args(Named)
 

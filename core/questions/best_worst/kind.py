@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from ...base.arrays import Floats, Ints  # fmt: skip
 from ...base.estimates import LEVEL
 from ...errors import InputError
 from ...i18n import Language, translatable
@@ -27,14 +28,12 @@ from ..base import (
     Answering,
     Answers,
     Field,
-    Floats,
-    Ints,
     RoundKind,
     RoundScores,
     RoundSettings,
     refuse_unscored,
     too_few,
-)  # fmt: skip
+)
 from ..task_page import Words
 from .tuples import BLUR, SIZE, BestWorst, draw_tuples
 

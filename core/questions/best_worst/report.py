@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats, Ints
 from ...base.estimates import LEVEL, Estimate, widened_tails
 from ...errors import RunoffError
 from ...metrics import rounded_scores
@@ -27,9 +28,6 @@ from ...scores.uncertainty import MOST_UNDEFINED, resample_voters
 from ..rating.statistics import pearson
 from .files import BestWorstSet
 from .tuples import BestWorst
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEWEST_VOTERS = 5
 RESAMPLES, SPLITS = 200, 100

@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...ballots.draw import checked_items, whole_number
+from ...base.arrays import Floats, Ints
 from ...errors import InputError
 from ...scores.bradley_terry import BradleyTerry, fit_bradley_terry
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SIZE = 4
 TRIES = 8

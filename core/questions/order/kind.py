@@ -12,20 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...base.arrays import Floats, Ints
 from ...errors import InputError, Issue, PlanError, UndefinedMetricError
 from ...i18n import Language, translatable
-from ..base import (
-    VOTERS,
-    About,
-    Answering,
-    Answers,
-    Floats,
-    Ints,
-    RoundKind,
-    RoundScores,
-    RoundSettings,
-    refuse_unscored,
-)
+from ..base import VOTERS, About, Answering, Answers, RoundKind, RoundScores, RoundSettings, refuse_unscored
 from ..task_page import Words
 from .groups import GroupComparison, TargetGroup, from_orders
 from .orders import group_agreement

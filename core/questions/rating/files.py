@@ -21,16 +21,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...errors import InputError, Issue
 from ...tabular import NO_NUMBER, is_missing, shown_header
 from ...votes.reading import composed, why_lost
 from .columns import NAMES, Cells, open_ratings, people_columns, place_of, read_cells
 from .scales import Qualified, RatingScale, RatingSet, qualify
 from .statistics import Deviation, deviation_by_group, item_ratings
-
-Floats = NDArray[np.float64]
 
 
 def gold_of(ratings: RatingSet, gold: RatingSet) -> Floats:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from ...base.arrays import Floats, Ints
 from ...base.estimates import LEVEL, widened_tails
 from ...errors import InputError, Issue, UndefinedMetricError
 from ...i18n import Language, translatable
@@ -23,19 +24,7 @@ from ...tables import ANSWERS
 from ...tabular import Table
 from ...votes.matching import text_key
 from ...votes.platform import ResultFile
-from ..base import (  # fmt: skip
-    VOTERS,
-    About,
-    Answering,
-    Answers,
-    Floats,
-    Ints,
-    RoundKind,
-    RoundScores,
-    RoundSettings,
-    refuse_unscored,
-    too_few,
-)
+from ..base import VOTERS, About, Answering, Answers, RoundKind, RoundScores, RoundSettings, refuse_unscored, too_few
 from ..task_page import Page, Words, settings_of_page
 from .columns import has_texts
 from .files import read_ratings

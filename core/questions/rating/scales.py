@@ -23,11 +23,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...base.arrays import Floats, Ints
 from ...errors import InputError, Issue, PlanError
 from ...i18n import translatable
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_CELLS = 50_000_000  # people × items
 
 

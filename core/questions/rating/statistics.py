@@ -21,15 +21,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...base.arrays import Floats, Ints
 from ...base.estimates import Estimate, widened_tails
 from ...errors import InputError, UndefinedMetricError
 from ...metrics import average_ranks, rounded_scores
 from ...trust.agreement import LEVEL, RESAMPLES, Agreement
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_PAIRS = 5000  # of people that are compared; of more, so many are drawn
 LEAST_ITEMS = 3  # for a correlation: two points always lie on a line

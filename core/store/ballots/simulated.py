@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...errors import StoreError
 from ...questions.base import Answering
 from ...voters.model import Panel, Voters, answer, draw_panel, exponential, opinions
@@ -23,7 +23,6 @@ from ..votes.tallies import excluded_ids, write_tallies
 from .answers import options_of
 from .ballots import Ballot, open_ballot_of, rounds_of, sentence_start
 
-Floats = NDArray[np.float64]
 _ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
 PLATFORM = "simulated"
 
