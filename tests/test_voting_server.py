@@ -27,9 +27,9 @@ from voting_server import ROOT, VotingServer, make_voting, serving
 from bench.voters import Connection, HttpVoter, all_vote, hidden
 from core.base.parallel import refused
 from core.errors import StoreError
+from core.questions.template import Wording
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.projects.plans import Wording
 from core.store.voting.voting import invite, open_voting, read_invitations
 from core.voting import process
 from voting import app as voting_app

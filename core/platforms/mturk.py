@@ -56,11 +56,8 @@ def page_of(ballot: Outgoing, target: str) -> str:
         n_comparisons=ballot.widest,
         notion=ballot.notion,
         ties_allowed=ballot.ties_allowed,
-        question=ballot.question,
-        instructions=ballot.instructions,
-        examples=ballot.examples,
+        wording=ballot.wording,
         target=target,
-        language=ballot.language,
     )
 
 

@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from campaigns import PLAN, make_project
 from rounds_of_people import SMALL
 
+from core.questions.template import Wording
 from core.questions.voting_settings import ADDRESS_KEPT
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots
 from core.store.ballots.drawing import draw_next_ballot, draw_round
-from core.store.projects.plans import Wording
 from core.store.votes.checks import gold_of
 from core.store.voting.voting import read_link, read_voting
 from core.voting import api, process
