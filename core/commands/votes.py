@@ -135,8 +135,8 @@ def withdrawn_said(name: str, n: int, effect: Effect, noun: str = "vote") -> str
     """What the withdrawal of an upload with n answers changed, in a sentence. noun : "answer" of a round."""
     answers = many(n, "answer")
     if noun != "vote":
-        told = "{answers} of {file} counts no more.", "{answers} of {file} count no more."
-        return plural(n, *told, answers=answers, file=name)
+        forms = "{answers} of {file} counts no more.", "{answers} of {file} count no more."
+        return plural(n, *forms, answers=answers, file=name)
     told = plural(
         n,
         "{answers} of {file} counts no more: {votes}.",
