@@ -33,7 +33,7 @@ def tree(tmp_path):
         "core/plan.py": "from .errors import A\nfrom .store import tables\n",
         "core/scores/__init__.py": "def f():\n    from ..simulation import runs\n",
         "core/simulation/__init__.py": "import core.plan\n",
-        "core/simulation/campaign.py": "if TYPE_CHECKING:\n    from ..store import tables\nfrom .. import errors\n",
+        "core/simulation/runs.py": "if TYPE_CHECKING:\n    from ..store import tables\nfrom .. import errors\n",
         "core/store/__init__.py": "from ..plan import Plan\n",
         "core/store/tables.py": "from ..scores import f\n",
     }
