@@ -22,8 +22,7 @@ from core.scores.fit import fit_with_voters
 from core.scores.posterior import Posteriors, item_posteriors
 from core.simulation.campaign import Crowd, quick_comparisons
 from core.simulation.conventions import convention_of, method_of
-from core.voters.model import exponential, power_law
-from core.voters.panel import PAPER_PANEL, Panel, draw_panel
+from core.voters.model import PAPER_PANEL, Panel, draw_panel, exponential, power_law
 
 Ints = NDArray[np.int64]
 N_TOP = 10

@@ -17,8 +17,7 @@ from joblib import Parallel, delayed
 from core.base.estimates import Estimate
 from core.plan import Plan
 from core.simulation import Campaign, simulate_campaign
-from core.voters.model import exponential, power_law
-from core.voters.panel import Panel
+from core.voters.model import Panel, exponential, power_law
 from core.voters.panel_fit import AssumedSimilarity, PanelFit, fit_panel, similarity_from_ranks
 
 

@@ -26,8 +26,7 @@ from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import convention_of, method_of
 from core.trust.voter_quality import VoterQuality, measure
 from core.trust.voter_rules import RULES, propose
-from core.voters.model import exponential, overrule
-from core.voters.panel import Kind, Panel, Voters, draw_panel
+from core.voters.model import Kind, Panel, Voters, draw_panel, exponential, overrule
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 from core.base.templating import environment
 from core.commands import facts as view
 from core.commands.publishing import publish
-from core.dataset.datasheet.card import md, quiet, to_markdown, yaml_text
 from core.dataset.datasheet.checklist import HOLDS, NOT, PARTLY, UNKNOWN, checklist, known_limits
 from core.dataset.datasheet.facts import SheetFields, check_fields
-from core.dataset.datasheet.sheet import datasheet, hourly, shown, split_paragraphs
+from core.dataset.datasheet.sheet import datasheet, hourly, md, quiet, shown, split_paragraphs, to_markdown, yaml_text
 from core.dataset.published import read_published
 from core.errors import InputError
 from core.scores.fit import fit_votes

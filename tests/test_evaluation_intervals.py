@@ -10,8 +10,7 @@ import pytest
 
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation import Comparison, Evaluation, Figure, correlations, intervals
-from core.evaluation.intervals import Resampled, interval, with_intervals
-from core.evaluation.resampled import draw_scores, number_of_resamples
+from core.evaluation.intervals import Resampled, draw_scores, interval, number_of_resamples, with_intervals
 from core.metrics import kendall, spearman, weighted_kendall, weighted_spearman
 from core.plan import Plan
 from core.scores import BallotVotes, bootstrap_intervals

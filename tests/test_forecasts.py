@@ -29,8 +29,7 @@ from core.store.scores.forecasts import (
     read_guess,
 )
 from core.views import plan as planner
-from core.voters.model import exponential, power_law
-from core.voters.panel import PAPER_PANEL
+from core.voters.model import PAPER_PANEL, exponential, power_law
 
 PLAN = Plan(21, 2, 0.5, 4)
 PANEL = replace(PAPER_PANEL, n_voters=10)

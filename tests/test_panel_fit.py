@@ -13,8 +13,7 @@ from core.errors import InputError
 from core.plan import Plan
 from core.simulation import simulate_campaign
 from core.voters.likelihood import Ranges, likeliest_ranges, log_marginal
-from core.voters.model import answer, exponential, power_law
-from core.voters.panel import Panel, Voters, draw_panel
+from core.voters.model import Panel, Voters, answer, draw_panel, exponential, power_law
 from core.voters.panel_fit import fit_panel, similarity_from_ranks
 
 

@@ -10,8 +10,7 @@ import pytest
 from core.base.estimates import widened_tails
 from core.errors import InputError
 from core.simulation.pilot import RESAMPLES, summarise_pilot
-from core.voters.model import answer, exponential
-from core.voters.panel import Panel, draw_panel
+from core.voters.model import Panel, answer, draw_panel, exponential
 
 NAN = math.nan
 

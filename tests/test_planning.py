@@ -28,8 +28,7 @@ from core.simulation.forecast import (
 from core.simulation.forecast import separable_difference as separable
 from core.simulation.search import plans_within, recommend
 from core.simulation.similarities import SHAPES, plan_within
-from core.voters.model import exponential, power_law
-from core.voters.panel import Panel
+from core.voters.model import Panel, exponential, power_law
 
 SMALL = Guess(exponential(40), Panel(n_voters=20))
 

@@ -15,7 +15,7 @@ from core.__main__ import cli
 from core.commands.publishing import publish
 from core.commands.recompute import replay_record
 from core.errors import InputError
-from core.evaluation.resampled import draw_scores
+from core.evaluation.intervals import draw_scores
 from core.jobs.invariants import check_store
 from core.plan import Plan
 from core.protocols import Held, Votes, collectable, protocol_of
@@ -35,8 +35,7 @@ from core.store.votes.votes import accept_upload
 from core.trust.foresight import foresee
 from core.trust.reliability import ceiling, halves
 from core.views import plan as planner
-from core.voters.model import exponential
-from core.voters.panel import Panel
+from core.voters.model import Panel, exponential
 from tests.architecture import ROOT
 
 NAMES = {"uniform", "paper", "runoff"}

@@ -28,8 +28,8 @@ from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round
 from core.store.projects.archive import export_project, import_project
 from core.store.scores.scores import round_dataset
+from core.store.votes.checks import voter_names
 from core.store.votes.exclusions import exclude_voters
-from core.store.votes.voter_answers import voter_names
 from core.views.schemes import rounds as round_views
 from core.voting import api
 from tests.architecture import ROOT

@@ -25,8 +25,7 @@ from bench.people_replay import Averaged, replay_campaign, replay_splits
 from core.errors import InputError, UndefinedMetricError
 from core.plan import Plan
 from core.simulation.campaign import Accuracy
-from core.voters.model import exponential, opinions
-from core.voters.panel import Panel, draw_panel
+from core.voters.model import Panel, draw_panel, exponential, opinions
 
 NAN = math.nan
 TABLE = np.array([[5.0, 2.0, NAN, 3.0], [NAN, NAN, 5.0, NAN], [NAN, 1.0, 6.0, 3.0], [1.0, 2.0, NAN, NAN]])

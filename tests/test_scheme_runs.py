@@ -19,7 +19,7 @@ from core.store import open_store
 from core.store.projects.projects import create_project
 from core.store.scores.forecasts import DISTRIBUTIONS, SEED, GuessSource, SchemeQuestion, run_schemes, share_simulated
 from core.views.schemes import schemes as view
-from core.voters.panel import Panel
+from core.voters.model import Panel
 
 ASKED = SchemeQuestion(None, 0, 2.0, 3.0, 3.0, 2, GuessSource("exponential", Panel(n_voters=9)))
 

@@ -27,8 +27,7 @@ from core.simulation.schemes import (
     groups_of_tokens,
     simulate_scheme,
 )
-from core.voters.model import exponential
-from core.voters.panel import Panel
+from core.voters.model import Panel, exponential
 
 PAIRS = list(combinations("abcdefghij", 2))
 Z = np.random.default_rng(4).permutation(exponential(len(PAIRS)))
@@ -149,7 +148,7 @@ def test_all_schemes_ask_the_same_voters_with_the_same_opinions():
     """Generators of one seed: the opinions that ratings go by are those that comparisons are answered by."""
     from core.simulation.campaign import Crowd
     from core.simulation.conventions import PAPER
-    from core.voters.panel import draw_panel
+    from core.voters.model import draw_panel
 
     rng = np.random.default_rng(9)
     crowd = Crowd(Z, draw_panel(Panel(), rng), "relatedness", PAPER, rng)

@@ -20,8 +20,7 @@ from core.store.projects.projects import get_project
 from core.store.scores.scores import read_dataset
 from core.trust import reliability, report
 from core.trust.foresight import Foresight, foresee
-from core.voters.model import exponential
-from core.voters.panel import Panel
+from core.voters.model import Panel, exponential
 
 
 def votes_of(n_items: int, protocol: str, seed: int, **panel: float) -> list[BallotVotes]:

@@ -8,7 +8,7 @@ import pytest
 from core.charts import charts
 from core.errors import InputError
 from core.simulation.table2 import FIGURE_2_PANEL, example_campaign, figure_2, figure_4
-from core.voters.panel import PAPER_PANEL
+from core.voters.model import PAPER_PANEL
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from core import metrics
 from core.plan import Plan
 from core.simulation import simulate_campaign
 from core.simulation.released import amplitude, decide, exponential, power_law, rankings
-from core.voters.panel import Voters
+from core.voters.model import Voters
 
 PLAN = Plan(61, 5, 0.5, 10)
 

@@ -23,8 +23,7 @@ from core.simulation import simulate_campaign
 from core.trust.leave_one_out import predict
 from core.trust.voter_quality import NO_GOLD, NO_OVERLAP, NO_REPEAT, NO_SIDES, NO_TIMES, measure, pairwise_agreement
 from core.trust.voter_rules import RULES, propose
-from core.voters.model import exponential
-from core.voters.panel import Panel
+from core.voters.model import Panel, exponential
 
 N_ITEMS = 60
 

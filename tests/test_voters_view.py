@@ -28,8 +28,8 @@ from core.store.command import command
 from core.store.projects.library import adopt_import, embeddings_of, link_embedding, open_library, record_import
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
 from core.store.scores.scores import chosen_otherwise, counted_without, dataset_without, read_dataset
+from core.store.votes.checks import voter_answers
 from core.store.votes.exclusions import exclude_voters, readmit_voters
-from core.store.votes.voter_answers import voter_answers
 from core.store.votes.votes import accept_upload
 from core.views import voters
 

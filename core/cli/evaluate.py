@@ -22,7 +22,7 @@ from .shared import text_table, with_json, write_json
 if TYPE_CHECKING:
     from ..embeddings import Embedding
     from ..evaluation import Comparison, Model
-    from ..voters.panel import Panel
+    from ..voters.model import Panel
 
 
 _VOTES_AN_ITEM = 20
@@ -86,7 +86,7 @@ def panel_of(text: str | None) -> Panel:
     >>> panel_of(".1:.3,0:.1").nonconformity
     (0.1, 0.3)
     """
-    from ..voters.panel import PAPER_PANEL, Panel
+    from ..voters.model import PAPER_PANEL, Panel
 
     if text is None:
         return PAPER_PANEL

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..plan.values import kept
+from ..plan.plan import kept
 from .shared import read_file, text_table, with_encoding, with_json, write_file, write_json
 
 if TYPE_CHECKING:

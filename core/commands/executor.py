@@ -31,8 +31,7 @@ from .figures import base as figures
 from .figures.base import Figure, Found, measure_now
 from .figures.evaluation import OF_EVALUATION, FirstVisit
 from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
-from .figures.needed import WhatItTakes
-from .figures.simulations import BestPlan, OtherBudgets, SchemesAtEqualCost
+from .figures.simulations import BestPlan, OtherBudgets, SchemesAtEqualCost, WhatItTakes
 from .figures.trust import TrustLines
 from .figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
 

@@ -11,9 +11,8 @@ import pandas as pd
 
 from ..base.durable import file_stem
 from ..dataset.campaign_tables import COMPARED, VOTES
-from ..dataset.datasheet.card import card, to_markdown
 from ..dataset.datasheet.facts import Facts
-from ..dataset.datasheet.sheet import datasheet
+from ..dataset.datasheet.sheet import card, datasheet, to_markdown
 from ..dataset.files import for_gensim, to_csv, to_json, to_tsv
 from ..dataset.formats import for_mteb, for_simlex, parquet, to_parquet, to_records
 from ..dataset.published import write_published

@@ -10,10 +10,9 @@ kind "similarities".
 """
 
 from ..tabular.encoding import ENCODINGS
-from .formats import Recognised
+from .formats import EncodingError, Recognised, TrustError, VocabularyError
 from .loading import READERS, import_embedding, load, open_embedding, sniff
 from .neighbours import DuplicateVectors, NormsSummary
-from .options import EncodingError, TrustError, VocabularyError
 from .similarities import Similarities
 from .storage import EmbeddingInfo
 from .vectors import MODES, Embedding, LookUp, Mode, as_mode

@@ -19,8 +19,20 @@ from ..errors import InputError, StoreError
 from ..tabular.encoding import UTF8
 from . import similarities
 from .containers import open_content
-from .formats import SIMILARITIES, Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
-from .options import Options, TrustError, VocabularyError
+from .formats import (
+    SIMILARITIES,
+    Block,
+    Head,
+    Options,
+    Progress,
+    Reader,
+    Recognised,
+    Source,
+    TrustError,
+    VocabularyError,
+    read_head,
+    refuse,
+)
 from .readers import fasttext_binary, gensim_pickle, numpy_array, text, word2vec_binary
 from .storage import (
     INFO,

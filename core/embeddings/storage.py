@@ -26,9 +26,8 @@ import pyarrow.compute as pc
 
 from ..errors import InputError, StoreError
 from ..tabular.encoding import UTF8
-from .formats import SIMILARITIES, Block, Recognised, Source, Subwords
+from .formats import SIMILARITIES, Block, Options, Recognised, Source, Subwords
 from .formats import VECTORS as VECTOR_KIND
-from .options import Options
 
 LAYOUT = 1
 VECTORS, NORMS, VOCABULARY, INFO = "vectors.f32", "norms.f32", "vocabulary.arrow", "info.json"

@@ -30,12 +30,11 @@ from ..protocols import Votes
 from ..protocols.runoff import spread_appearances
 from ..scores import BallotVotes
 from ..simulation import simulate_campaign
-from ..voters.panel import PAPER_PANEL, Panel
+from ..voters.model import PAPER_PANEL, Panel
 from ..voters.panel_fit import similarity_from_ranks
 from . import TOP_K, correlations
 from .differences import POWER
-from .intervals import FIGURES, difference_interval
-from .resampled import draw_scores
+from .intervals import FIGURES, difference_interval, draw_scores
 from .tokens import FEWEST_TOKENS, Coded, draw_tokens
 
 Progress = Callable[[int, int], None]

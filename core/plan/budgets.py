@@ -11,8 +11,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from ..errors import PlanError
-from .plan import Plan, cost
-from .values import amount, whole
+from .plan import Plan, amount, cost, whole
 
 
 def reward_for_wage(

@@ -5,20 +5,89 @@ Reference: Lombardo et al. (2020), EMNLP, Eqs. 2–4, 10 and section 2.7.
 What is advised for a plan, as warnings with reasons; never limits.
 
 Reference: Lombardo et al. (2020), EMNLP, section 2.7 and footnote 6.
+
+Values of a plan and its costs as they are given, checked: any kind of number that means the right thing is taken.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 from ..errors import PlanError
-from .values import amount, cents, fraction, kept, whole
-from .values import appearances as checked_appearances
 
 __all__ = ["Cost", "Plan", "PlanProblem", "Quota", "cost", "quota"]
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    """A whole number of at least `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise PlanError(f"{name} must be a whole number, found {value!r}.") from None
+    if number < least:
+        raise PlanError(f"{name} must be at least {least}, found {number}.")
+    return number
+
+
+def check_limits(settings: object, limits: Mapping[str, tuple[float, float, str]]) -> None:
+    """Raise `PlanError` for the first number out of its limits: lowest, highest, and what people call it."""
+    for name, (lowest, highest, label) in limits.items():
+        value = getattr(settings, name)
+        if not (math.isfinite(value) and lowest <= value <= highest):
+            raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
+
+
+def fraction(value: Any) -> float:
+    """A fraction between 0 and 1, both excluded."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 < number < 1:
+        raise PlanError(f"The fraction kept must lie between 0 and 1 (both excluded), found {value!r}; try 0.5.")
+    return number
+
+
+def appearances(value: Any, n_ballots: int) -> int | tuple[int, ...]:
+    """One number of appearances, or one for each ballot."""
+    name = "The number of appearances of an item in a ballot"
+    if hasattr(value, "__index__"):
+        return whole(value, name, 1)
+    try:
+        numbers = tuple(whole(entry, name, 1) for entry in value)
+    except TypeError:
+        raise PlanError(f"{name} must be a whole number, or one for each ballot; found {value!r}.") from None
+    if len(numbers) != n_ballots:
+        raise PlanError(f"Give one number of appearances for each of {n_ballots} ballots; found {len(numbers)}.")
+    return numbers
+
+
+def kept(n: int, keep: float) -> int:
+    """How many of n items a share of them is: round(keep · n), halves up (Eq. 2).
+
+    >>> kept(45, 0.7), kept(45, 0.5)
+    (32, 23)
+    """
+    # 0.7 · 45 is 31.499999999999996 in floats; six decimals are enough to see that a half was meant.
+    return math.floor(round(keep * n, 6) + 0.5)
+
+
+def amount(value: float, name: str) -> Decimal:
+    """A number from 0 on, exactly as it is written."""
+    number = Decimal(str(value)) if isinstance(value, int | float | Decimal) else Decimal("NaN")
+    if not (number.is_finite() and number >= 0):
+        raise PlanError(f"{name} must be a number from 0 on, found {value!r}.")
+    return number
+
+
+def cents(value: Decimal) -> Decimal:
+    """Rounded to hundredths, halves up."""
+    return value.quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
 
 
 @dataclass(frozen=True)
@@ -211,7 +280,7 @@ class Plan:
         if self.n_ballots > MOST_BALLOTS:
             raise PlanError(f"At most {MOST_BALLOTS:,} ballots, found {self.n_ballots:,}; the paper advises up to 10.")
         object.__setattr__(self, "keep", fraction(self.keep))
-        object.__setattr__(self, "appearances", checked_appearances(self.appearances, self.n_ballots))
+        object.__setattr__(self, "appearances", appearances(self.appearances, self.n_ballots))
         for number, size in enumerate(self.sizes, start=1):
             if size < 2:
                 left = "1 item" if size == 1 else "no item"

@@ -25,7 +25,7 @@ from ..base.estimates import MIN_VOTERS
 from ..errors import PlanError, StoreError
 from ..i18n import LANGUAGES, STANDARD, Language
 from ..i18n import language as language_of
-from ..plan.values import check_limits
+from ..plan.plan import check_limits
 from ..tabular import Table
 from ..tabular.json_texts import known_values
 from ..votes.platform import ResultFile

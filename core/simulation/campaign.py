@@ -27,8 +27,18 @@ from ..plan import Plan
 from ..protocols import Held, Mode, Protocol, Votes
 from ..protocols.paper import borda_of
 from ..scores.borda import BallotScores
-from ..voters.model import CELLS, checked_similarity, opinions, opinions_asked, overrule
-from ..voters.panel import PAPER_PANEL, Kind, Panel, Voters, draw_panel
+from ..voters.model import (
+    CELLS,
+    PAPER_PANEL,
+    Kind,
+    Panel,
+    Voters,
+    checked_similarity,
+    draw_panel,
+    opinions,
+    opinions_asked,
+    overrule,
+)
 from .conventions import Convention, convention_of, method_of
 
 FREE_DEGREE, FREE_TRIES = 3, 20  # up to this degree whole pairings are tried for one without a fault

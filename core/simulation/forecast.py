@@ -25,8 +25,7 @@ from ..errors import InputError, UndefinedMetricError
 from ..metrics import weighted_kendall, weighted_spearman
 from ..plan import Plan
 from ..protocols import protocol_of
-from ..voters.model import checked_similarity, opinions
-from ..voters.panel import PAPER_PANEL, Panel, draw_panel
+from ..voters.model import PAPER_PANEL, Panel, checked_similarity, draw_panel, opinions
 from . import Campaign, simulate_campaigns
 from .campaign import accuracy_of
 

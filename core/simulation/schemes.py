@@ -2,7 +2,7 @@
 
 Every scheme asks voters of one panel, who hold opinions o (`core.voters.model`), for as long as the seconds last;
 generators of the same seed give all schemes the same voters with the same opinions. Whoever doesn't look
-(`core.voters.panel`) answers as if opinions were drawn evenly from 0 to 1:
+(`core.voters.model`) answers as if opinions were drawn evenly from 0 to 1:
 
 * **comparisons** by a protocol of `conventions` (uniform, paper, runoff), with the plan that the time pays for;
 * **ratings**: each item as often as the time allows, by one voter after another. A rating is o^g, with log g ~
@@ -30,7 +30,7 @@ from .. import metrics
 from ..base.arrays import Floats, Ints
 from ..errors import InputError, PlanError, UndefinedMetricError
 from ..plan import Plan
-from ..plan.values import kept
+from ..plan.plan import kept
 from ..protocols import PROTOCOLS, protocol_of
 from ..protocols.runoff import TOLERANCE
 from ..questions.best_worst.kind import choose_extremes
@@ -39,8 +39,7 @@ from ..questions.order.kind import put_in_order
 from ..questions.rating.kind import SHIFT, STRETCH, rate
 from ..scores.bradley_terry import fit_bradley_terry
 from ..scores.fit import RIDGE
-from ..voters.model import checked_similarity
-from ..voters.panel import PAPER_PANEL, Kind, Panel, Voters, draw_panel
+from ..voters.model import PAPER_PANEL, Kind, Panel, Voters, checked_similarity, draw_panel
 from .campaign import UNDEFINED, Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
 from .similarities import plan_within

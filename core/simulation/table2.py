@@ -23,8 +23,7 @@ from ..errors import InputError
 from ..metrics import average_ranks
 from ..plan import Plan
 from ..protocols import protocol_of
-from ..voters.model import exponential
-from ..voters.panel import PAPER_PANEL, Panel, Voters
+from ..voters.model import PAPER_PANEL, Panel, Voters, exponential
 from .campaign import Accuracy, Campaign, Run, simulate_campaign, simulate_campaigns
 from .conventions import convention_of, method_of
 

@@ -18,8 +18,8 @@ from ..questions.voting_settings import VotingSettings
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots.ballots import ballots_of
+from ..store.votes.checks import voter_names
 from ..store.votes.exclusions import Exclusion, exclusions_of
-from ..store.votes.voter_answers import voter_names
 from ..tabular.csv_writing import csv_text, harmless
 from ..trust.voter_quality import VoterQuality
 from ..trust.voter_rules import RULES, propose

@@ -30,8 +30,7 @@ from ..errors import InputError
 from ..metrics import average_ranks
 from ..scores.borda import checked_votes
 from .likelihood import Pairs, Ranges, likeliest_ranges, log_likelihoods, log_marginal
-from .model import checked_similarity, exponential, power_law
-from .panel import Panel
+from .model import Panel, checked_similarity, exponential, power_law
 
 FAMILIES = {"exponential": exponential, "power_law": power_law}
 

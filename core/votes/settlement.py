@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..plan.values import cents
+from ..plan.plan import cents
 from ..tables import ASSIGNMENTS
 from ..tabular import is_blank, open_csv, places_of, records, same_name
 from ..tabular.csv_writing import FORMULA, for_spreadsheets

@@ -13,8 +13,8 @@ from page_words import words
 
 from core.base.wording import VoterCount, in_percent, percent
 from core.commands import facts as datasheet
-from core.dataset.datasheet.card import to_markdown
 from core.dataset.datasheet.sheet import datasheet as page_of
+from core.dataset.datasheet.sheet import to_markdown
 from core.store import Store
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot

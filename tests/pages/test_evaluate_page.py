@@ -167,7 +167,7 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
     import sqlalchemy as sa
 
     from core import worker
-    from core.commands.figures import needed
+    from core.commands.figures import simulations
     from core.commands.figures.base import params_of, read
     from core.evaluation import needed as evaluation_needed
     from core.evaluation.needed import Needed, Tried
@@ -183,10 +183,10 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
         seen.update(how, n=len(scores))
         return Needed("votes", how["figure"], 0.1, 1200, 900, 1600, 100, 5000, False, (Tried(1200, 8, 10),))
 
-    monkeypatch.setattr(needed, "votes_needed", votes)
+    monkeypatch.setattr(simulations, "votes_needed", votes)
     names = list(view.compared.names)
     revision = get_project(demo, "demo").revision
-    asked = needed.WhatItTakes("demo", revision, view.key, (names[0], names[1], "rho_w", "paper"))
+    asked = simulations.WhatItTakes("demo", revision, view.key, (names[0], names[1], "rho_w", "paper"))
     row = {"id": "needed", "project_id": "demo", "kind": asked.kind, "params": params_of(asked)}
     with demo.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))

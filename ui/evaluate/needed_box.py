@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.commands.figures.evaluated import FIGURES
-from core.commands.figures.needed import Answer, WhatItTakes
+from core.commands.figures.simulations import Answer, WhatItTakes
 from core.store.projects.projects import Project
 from core.views.evaluate import needed as evaluate_needed
 from core.views.evaluate.evaluate import EvaluateView

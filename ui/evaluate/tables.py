@@ -11,7 +11,7 @@ from core.charts import evaluation
 from core.commands.figures.evaluated import FIGURES
 from core.commands.figures.evaluation import Scale
 from core.evaluation import Comparison
-from core.evaluation.resampled import number_of_resamples
+from core.evaluation.intervals import number_of_resamples
 from core.tabular.csv_writing import table_for_spreadsheets
 from core.views.evaluate import scale as evaluate_scale
 from core.views.evaluate import tokens as evaluate_tokens

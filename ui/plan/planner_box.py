@@ -21,7 +21,7 @@ from core.store.projects.projects import Project
 from core.store.scores.forecasts import BALLOT_VOTES, PILOT_VOTES, GuessSource, StoredFit, make_forecast
 from core.views import plan as planner
 from core.views.plan import fit_table, rests_on
-from core.voters.panel import PAPER_PANEL, Panel
+from core.voters.model import PAPER_PANEL, Panel
 from ui.plan import planner_jobs
 from ui.shared import cache, chart_files, choosers, frame
 

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.commands.ballots import DrawRound
 from core.errors import RunoffError
 from core.i18n import LANGUAGES, STANDARD
-from core.plan.values import kept
+from core.plan.plan import kept
 from core.questions import RoundSettings, default_settings, round_kind, round_kinds
 from core.questions.order.files import groups_of, read_groups
 from core.questions.order.groups import TargetGroup, draw_groups

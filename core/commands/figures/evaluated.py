@@ -14,8 +14,7 @@ from ...base.parallel import Progress, split
 from ...embeddings import Embedding
 from ...errors import RunoffError
 from ...evaluation import TOP_K, Comparison, Evaluation, compare
-from ...evaluation.intervals import WHY_NOT_PAPER
-from ...evaluation.resampled import ScoreDraws, draw_scores, number_of_resamples
+from ...evaluation.intervals import WHY_NOT_PAPER, ScoreDraws, draw_scores, number_of_resamples
 from ...protocols import protocol_of
 from ...store import Store
 from ...store.command import project_row

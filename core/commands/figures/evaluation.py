@@ -24,8 +24,7 @@ from ...evaluation.baselines import SPELLINGS, Spelling, random_ranking
 from ...evaluation.causes import WHAT, layout, variants
 from ...evaluation.chance import permutation_test
 from ...evaluation.differences import Told, by_tokens
-from ...evaluation.intervals import Difference, Resampled, with_intervals
-from ...evaluation.resampled import number_of_resamples
+from ...evaluation.intervals import Difference, Resampled, number_of_resamples, with_intervals
 from ...evaluation.tokens import with_token_intervals
 from ...protocols import protocol_of
 from ...scores.fit import fit_votes

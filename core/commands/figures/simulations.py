@@ -1,19 +1,136 @@
-"""What is simulated of a plan before there are votes: other budgets, the best plan, the schemes side by side."""
+"""What is simulated of a plan before there are votes: other budgets, the best plan, the schemes side by side.
+
+How many votes and tokens would tell two of a project's embeddings apart: simulated.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import sqlalchemy as sa
 
 from ...base.parallel import Progress
+from ...errors import InputError, RunoffError
+from ...evaluation.intervals import FIGURES as OF_VOTES
+from ...evaluation.needed import Needed, Voting, tokens_needed, votes_needed
 from ...plan import Plan
 from ...simulation.schemes import SchemeRow
 from ...simulation.similarities import at_other_budgets
 from ...store import Store
-from ...store.scores.forecasts import GuessSource, SchemeQuestion, make_forecast, make_search, read_guess, run_schemes
+from ...store.projects.plans import read_plan
+from ...store.scores.forecasts import (
+    BALLOT_VOTES,
+    GuessSource,
+    SchemeQuestion,
+    fit_stored,
+    make_forecast,
+    make_search,
+    read_guess,
+    run_schemes,
+)
+from ...voters.model import PAPER_PANEL, Panel
 from .base import Figure, R
+from .evaluated import Evaluated
+from .evaluation import OfEvaluation
+
+MOST_TIMES, MOST_VOTES = 16, 200_000  # how far the simulation goes
+SEED = 2020
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found: by votes and by tokens, each left out with the reason in `problems`; `voters` says who voted."""
+
+    found: tuple[Needed, ...]
+    problems: tuple[str, ...]
+    voters: str
+
+
+@dataclass(frozen=True)
+class WhatItTakes(OfEvaluation[Answer]):
+    """What tells two embeddings apart; `extra` is the first, the second, the figure, and who votes: "fitted" or
+    "paper". What can't be told is a problem. Raises `InputError` where an embedding is gone."""
+
+    kind: ClassVar[str] = "figure"
+    name = "needed"
+    version: ClassVar[int] = 3
+    doing = "Simulating what it takes"
+
+    def takes(self, view: Evaluated) -> float:
+        return 60.0 + 0.3 * len(view.dataset)
+
+    def made(self, store: Store, view: Evaluated, progress: Progress | None) -> Answer:
+        first, second, figure, voters = self.extra
+        if view.compared is None or not {first, second} <= set(view.compared.names):
+            raise InputError("The project hasn't these embeddings any more. Choose others.")
+        every = np.logical_and.reduce([~np.isnan(e.values) for e in view.compared.evaluations])
+        pairs = view.compared.evaluations[0].pairs[every]
+        of = dict(zip(view.compared.names, (e.values[every] for e in view.compared.evaluations), strict=True))
+        one, other = of[first], of[second]
+        n_votes = max(int(view.dataset.attrs["votes"]), 1)
+        voting, told = _voting(store, self.project_id, view.notion, voters, n_votes)
+        how: dict[str, Any] = {"figure": figure, "n0": view.n0, "rng": np.random.default_rng(SEED)}
+
+        def votes() -> Needed:
+            if view.ranked_apart:
+                raise InputError("Votes needed are simulated for one ranking; here each area has its own.")
+            most = min(max(MOST_TIMES * n_votes, 20 * len(pairs)), MOST_VOTES)
+            scores = pairs["score"].to_numpy(dtype=np.float64)
+            return votes_needed(
+                scores,
+                one,
+                other,
+                n_votes=n_votes,
+                most=most,
+                voting=voting,
+                top=view.top,
+                progress=_half(progress, 0),
+                **how,
+            )
+
+        def tokens() -> Needed:
+            return tokens_needed(
+                pairs, one, other, top=view.top, apart=view.ranked_apart, progress=_half(progress, 1), **how
+            )
+
+        found, problems = [], []
+        for search in (votes, tokens) if figure in OF_VOTES else (tokens,):
+            try:
+                found.append(search())
+            except RunoffError as error:
+                problems.append(str(error))
+        return Answer(tuple(found), tuple(problems), told)
+
+
+def _half(progress: Progress | None, which: int) -> Progress | None:
+    """Progress of the first or the second of two searches, as one."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(round(500 * (which + min(done / total, 1))), 1000)
+
+
+def _voting(store: Store, project_id: str, notion: str, voters: str, n_votes: int) -> tuple[Voting, str]:
+    """Who votes in the simulation and in what ballots; the same in words."""
+    panel, words = PAPER_PANEL, "voters like the paper's (σ* .02 to .2, ε .005 to .05)"
+    if voters == "fitted":
+        fitted = fit_stored(store, project_id, None, "exponential", BALLOT_VOTES)
+        found = fitted.fit.panel() if fitted.fit is not None else None
+        if found is None:
+            words = f"{words}, as none could be fitted: {fitted.reason}"
+        else:
+            panel = Panel(found.n_voters, found.nonconformity, found.oversight)
+            sigma, epsilon = found.nonconformity, found.oversight
+            words = (
+                f"voters fitted to these votes (σ* {sigma[0]:.3f} to {sigma[1]:.3f}, "
+                f"ε {epsilon[0]:.3f} to {epsilon[1]:.3f})"
+            )
+    plan = read_plan(store, project_id)
+    if plan is None:
+        return Voting(panel, notion=notion), words
+    each = max(5, round(n_votes / max(plan.n_voters, 1)))
+    return Voting(panel, each, plan.n_ballots, plan.keep, notion=notion), words
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from ...base.parallel import Progress
 from ...errors import RunoffError
-from ...evaluation.resampled import draw_scores, number_of_resamples
+from ...evaluation.intervals import draw_scores, number_of_resamples
 from ...protocols import protocol_of
 from ...protocols.base import N_TOP
 from ...scores import BallotVotes

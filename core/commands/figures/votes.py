@@ -24,9 +24,8 @@ from ...store.ballots.ballots import ballots_of, pilot_of
 from ...store.projects.library import embeddings_of, open_library
 from ...store.scores.scores import Counted, chosen_otherwise, counted_without, dataset_of, dataset_without
 from ...store.tokens.areas import items_of
-from ...store.votes.checks import CheckAnswers, check_answers, counted_votes, voted_pairs
+from ...store.votes.checks import CheckAnswers, check_answers, counted_votes, voted_pairs, voter_answers
 from ...store.votes.tallies import excluded_ids, progress_of
-from ...store.votes.voter_answers import voter_answers
 from ...trust.agreement import Agreement, agreement, raw_agreement
 from ...trust.voter_quality import SideBias, VoterQuality, measure, side_bias
 from ...votes.effects import N_TOP

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError
-from ..formats import Block, Head, Reader, Recognised, Source, Subwords, check_dimensions
-from ..options import note_broken, texts_of
+from ..formats import Block, Head, Reader, Recognised, Source, Subwords, check_dimensions, note_broken, texts_of
 from ..storage import check_room
 from ..subwords import sum_ngrams
 from .word2vec_binary import MAX_WORD_BYTES

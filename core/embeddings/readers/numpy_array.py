@@ -17,8 +17,19 @@ from ...base.durable import shown_name
 from ...errors import InputError
 from ...tabular.json_texts import parse_json
 from ..containers import open_content
-from ..formats import BOM, Block, Head, Reader, Recognised, Source, check_dimensions, read_head
-from ..options import EncodingError, Options, suggest_encoding
+from ..formats import (
+    BOM,
+    Block,
+    EncodingError,
+    Head,
+    Options,
+    Reader,
+    Recognised,
+    Source,
+    check_dimensions,
+    read_head,
+    suggest_encoding,
+)
 from .text_recognition import recognise as recognise_text
 from .text_recognition import without_marks
 

@@ -26,8 +26,7 @@ from ...tabular.dialect import Dialect, find_dialect, find_long_dialect, lines, 
 from ...tabular.table import is_blank, places_of, same_name, shown_header, trimmed, why_unreadable
 from ...tabular.values import is_missing, long_column_numbers
 from ..containers import open_content
-from ..formats import BOM, SIMILARITIES, Head, Recognised, Source
-from ..options import EncodingError, suggest_encoding
+from ..formats import BOM, SIMILARITIES, EncodingError, Head, Recognised, Source, suggest_encoding
 
 SAMPLE_BYTES = 1 << 20
 _MAX_LINE = 64 << 20  # letters

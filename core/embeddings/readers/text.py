@@ -18,8 +18,7 @@ import pyarrow.csv as pacsv
 
 from ...errors import InputError
 from ...tabular.encoding import MENDED
-from ..formats import Block, Reader, Recognised, Source
-from ..options import EncodingError, Options, note_broken, suggest_encoding
+from ..formats import Block, EncodingError, Options, Reader, Recognised, Source, note_broken, suggest_encoding
 from .text_recognition import FORMAT, Undressed, n_values, numbers, recognise, with_line_feeds
 
 CHUNK_BYTES = 4 << 20

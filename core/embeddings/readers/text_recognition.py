@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import InputError
-from ..formats import BOM, HEADER, Head, Recognised, check_dimensions
-from ..options import suggest_encoding
+from ..formats import BOM, HEADER, Head, Recognised, check_dimensions, suggest_encoding
 
 _ROW_NUMBER = r'^("[0-9]{1,18}"|[0-9]{1,18})[ \t]+'
 _MARKED = r'^".+"$'

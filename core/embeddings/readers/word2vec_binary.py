@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import InputError
-from ..formats import HEADER, Block, Head, Reader, Recognised, Source, check_dimensions
-from ..options import note_broken, texts_of
+from ..formats import HEADER, Block, Head, Reader, Recognised, Source, check_dimensions, note_broken, texts_of
 
 FORMAT = "word2vec binary"
 CHUNK_BYTES = 8 << 20

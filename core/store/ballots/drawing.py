@@ -14,7 +14,7 @@ from ...ballots.check_drawing import DrawnChecks
 from ...ballots.draw import DrawnBallot, draw_ballot
 from ...errors import DisconnectedError, NotConvergedError, StoreError
 from ...metrics import rounded_scores
-from ...plan.values import kept
+from ...plan.plan import kept
 from ...protocols import Held, Protocol, Scored, Votes, protocol_of
 from ...protocols.base import balanced
 from ...questions import COMPARISON, RoundSettings, round_kind, round_kinds

@@ -22,9 +22,8 @@ from ...errors import PlanError, StoreError
 from ...i18n import LANGUAGES
 from ...plan import Plan
 from ...plan.budgets import appearances_for_cost
-from ...plan.plan import Cost, cost
+from ...plan.plan import Cost, check_limits, cost
 from ...plan.registration import Kept, content_of, digest_of, kept_of
-from ...plan.values import check_limits
 from ...protocols import collectable, protocol_of
 from ...protocols.paper import Paper
 from ...questions.template import Wording, check_examples

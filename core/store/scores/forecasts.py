@@ -25,8 +25,7 @@ from ...scores import BallotVotes
 from ...simulation.forecast import Band, Forecast, Guess, PanelCeiling, forecast, number_of_campaigns, panel_ceiling
 from ...simulation.schemes import Question, SchemeRow, Times, compare_schemes, groups_of_tokens
 from ...simulation.search import Candidate, Search, recommend
-from ...voters.model import exponential, power_law
-from ...voters.panel import PAPER_PANEL, Panel
+from ...voters.model import PAPER_PANEL, Panel, exponential, power_law
 from ...voters.panel_fit import FAMILIES, AssumedSimilarity, PanelFit, fit_panel, similarity_from_ranks
 from .. import schema as t
 from ..ballots.ballots import Ballot, ballots_of, pilot_of

@@ -27,9 +27,9 @@ from ...store.ballots.ballots import Ballot, rounds_of
 from ...store.projects.library import open_library, read_embeddings
 from ...store.scores.foresights import closed_fit_of
 from ...store.scores.scores import read_dataset, round_dataset
+from ...store.votes.checks import voter_names
 from ...store.votes.tallies import Progress, progress_of
 from ...store.votes.uploads import Upload, kept_uploads, uploads_of
-from ...store.votes.voter_answers import voter_names
 from ..words import out_of
 from . import target_groups
 from .rating_sets import qualified
