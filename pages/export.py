@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.wording import many
+from core.base.plurals import many
 from core.views.export import ExportView
 from ui.export import dataset_files
 from ui.export.datasheet_box import datasheet_box

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.wording import many
+from core.base.plurals import many
 from core.errors import PlanError
 from core.store.projects.plans import PlanSettings, proposed_plan, read_plan, save_plan
 from core.views.plan import given_away

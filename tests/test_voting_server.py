@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 from voting_server import ROOT, VotingServer, make_voting, serving
 
 from bench.voters import Connection, HttpVoter, all_vote, hidden
-from core.base.parallel import refused
+from core.base.processes import refused
 from core.errors import StoreError
 from core.questions.template import Wording
 from core.questions.voting_settings import VotingSettings

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ..base.parallel import free_port, refused
+from ..base.processes import free_port, refused
 from ..errors import RunoffError, StoreError
 from ..installed import HOME, VOTING
 from .shared import with_json, write_json

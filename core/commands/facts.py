@@ -11,7 +11,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from .. import __version__
-from ..base.wording import percent
+from ..base.percent import percent
 from ..dataset.datasheet.facts import (
     AreaFacts,
     BallotFacts,

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..base.wording import many, plural
+from ..base.plurals import many, plural
 from ..store import Store
 from ..store import schema as t
 from ..store.votes.exclusions import Moved, exclude_voters, readmit_voters

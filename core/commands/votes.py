@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from ..base.wording import many, plural
+from ..base.plurals import many, plural
 from ..errors import RunoffError
 from ..platforms import Mapping
 from ..store import Store

@@ -24,7 +24,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..base.durable import private
-from ..base.parallel import is_alive
+from ..base.processes import is_alive
 from ..errors import StoreError
 from ..installed import HOME, LIBRARY
 from ..store import Store

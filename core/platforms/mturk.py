@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Ints
-from ..base.wording import many
+from ..base.plurals import many
 from ..errors import Issue
 from ..questions.template import template, write_batch
 from ..tabular import Table

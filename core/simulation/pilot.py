@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import Floats, Ints
 from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
-from ..base.wording import plural
+from ..base.plurals import plural
 from ..errors import InputError
 from ..voters.panel_fit import LEAST_VOTERS, AssumedSimilarity, PanelFit, fit_panel
 

@@ -21,7 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.wording import percent, plural
+from ..base.percent import percent
+from ..base.plurals import plural
 from ..errors import InputError, Issue
 from ..tables import Schema
 from .files import AreaTokens

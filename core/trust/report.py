@@ -12,7 +12,7 @@ import numpy as np
 
 from ..ballots.audit import CutAudit
 from ..base.arrays import Floats, Ints
-from ..base.wording import plural
+from ..base.plurals import plural
 from ..scores.reliability import Agreement
 from .agreement import Agreement as Alpha
 from .foresight import Foresight

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..base.wording import percent
+from ..base.percent import percent
 from ..errors import InputError
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..base.durable import file_stem
-from ..base.wording import VoterCount
+from ..base.plurals import VoterCount
 from ..dataset.datasheet.facts import SheetFields
 from ..dataset.diff import DatasetDiff, diff
 from ..dataset.files import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..base.wording import many
+from ..base.plurals import many
 from ..store.ballots.ballots import called
 from ..store.schema.ballots import CAMPAIGN, ROUND, TRIAL
 from .words import moment

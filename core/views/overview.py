@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from ..base.wording import VoterCount, many, percent, plural
+from ..base.percent import percent
+from ..base.plurals import VoterCount, many, plural
 from ..errors import PlanError
 from ..store import Store
 from ..store.ballots.ballots import Ballot, ballots_of, pilot_of

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import sqlalchemy as sa
 
-from ..base.wording import many, percent, plural
+from ..base.percent import percent
+from ..base.plurals import many, plural
 from ..plan import Plan
 from ..protocols import PROTOCOLS, protocol_of
 from ..questions.template import Example

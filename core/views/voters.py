@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import sqlalchemy as sa
 
-from ..base.wording import VoterCount, many, percent, plural
+from ..base.percent import percent
+from ..base.plurals import VoterCount, many, plural
 from ..commands.figures.votes import VoterFigures
 from ..questions.voting_settings import VotingSettings
 from ..store import Store

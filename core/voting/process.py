@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..base.durable import private
-from ..base.parallel import free_port, is_alive
+from ..base.processes import free_port, is_alive
 from ..errors import StoreError
 from ..installed import VOTING
 from ..store import Store

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import words
 
-from core.base.wording import VoterCount, in_percent, percent
+from core.base.percent import in_percent, percent
+from core.base.plurals import VoterCount
 from core.commands import facts as datasheet
 from core.dataset.datasheet.sheet import datasheet as page_of
 from core.dataset.datasheet.sheet import to_markdown

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.wording import many, percent
+from core.base.percent import percent
+from core.base.plurals import many
 from core.views.collect.collect import DrawnStage, Stage
 
 CARD = 147  # pixels: five of them beside each other in a window of 1280 with a scroll bar

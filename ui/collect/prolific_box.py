@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.wording import many
+from core.base.plurals import many
 from core.commands.voters import WithdrawVoters
 from core.errors import RunoffError
 from core.store import Store

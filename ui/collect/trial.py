@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.ballots.trial import N_TRIAL, Pace, pace
-from core.base.wording import many
+from core.base.plurals import many
 from core.store import Store
 from core.store.ballots.ballots import Ballot
 from core.store.projects.projects import Project

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import streamlit as st
 
-from core.base.wording import many
+from core.base.plurals import many
 from core.commands.voters import WithdrawVoters
 from core.store import Store
 from core.store.projects.projects import Project

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.wording import many
+from core.base.plurals import many
 from core.commands.ballots import OpenVoting
 from core.errors import RunoffError
 from core.i18n import language

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.wording import many
+from core.base.plurals import many
 from core.store import Store
 from core.store.ballots.ballots import Ballot
 from core.store.projects.projects import Project

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.wording import many, percent
+from core.base.percent import percent
+from core.base.plurals import many
 from core.charts import charts
 from core.embeddings import Embedding
 from core.errors import InputError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.wording import many, plural
+from core.base.plurals import many, plural
 from core.encoders import ENCODED, FoundEncoder, look_at
 from core.errors import RunoffError
 from core.jobs import jobs

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.base.wording import many, percent, plural
+from core.base.percent import percent
+from core.base.plurals import many, plural
 from core.commands.figures.evaluated import FIGURES
 from core.evaluation import POLICIES, TOP_K
 from core.store.projects.demo import GLOVE

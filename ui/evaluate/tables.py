@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem, slug
-from core.base.wording import many
+from core.base.plurals import many
 from core.charts import evaluation
 from core.commands.figures.evaluated import FIGURES
 from core.commands.figures.evaluation import Scale

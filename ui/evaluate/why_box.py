@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem, slug
-from core.base.wording import many, percent, plural
+from core.base.percent import percent
+from core.base.plurals import many, plural
 from core.charts import charts
 from core.charts import evaluation as evaluation_charts
 from core.store import Store

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.base.wording import many, percent
+from core.base.percent import percent
+from core.base.plurals import many
 from core.charts import charts
 from core.plan import Plan
 from core.plan.budgets import reward_for_wage

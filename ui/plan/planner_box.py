@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.wording import many
+from core.base.plurals import many
 from core.charts import charts
 from core.commands.figures.simulations import OtherBudgets
 from core.errors import RunoffError

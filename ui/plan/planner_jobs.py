@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.wording import many
+from core.base.plurals import many
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import BestPlan, OtherBudgets, Simulation
 from core.errors import PlanError

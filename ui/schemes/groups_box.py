@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.wording import many, plural
+from core.base.plurals import many, plural
 from core.embeddings import Embedding
 from core.errors import RunoffError
 from core.questions.order.files import GroupFile, groups_of, read_group_file, read_groups, write_groups

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.wording import plural
+from core.base.plurals import plural
 from core.errors import RunoffError
 from core.evaluation.ratings.report import RatingReport, report, stand
 from core.evaluation.ratings.text_overlap import text_similarities

@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.wording import many, percent, plural
+from core.base.percent import percent
+from core.base.plurals import many, plural
 from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
 from core.commands.votes import WithdrawUpload
 from core.platforms.questions import round_files

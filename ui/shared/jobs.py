@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from core.base.wording import percent, plural
+from core.base.percent import percent
+from core.base.plurals import plural
 from core.commands import executor
 from core.commands.base import Command
 from core.commands.executor import Started

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.wording import plural
+from core.base.plurals import plural
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.projects import Project

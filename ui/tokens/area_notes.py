@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.wording import plural
+from core.base.plurals import plural
 from core.views.tokens import TokensView
 from ui.shared import frame
 

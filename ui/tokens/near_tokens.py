@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.wording import plural
+from core.base.plurals import plural
 from core.store import Store
 from core.store.projects.library import Imported
 from core.store.projects.projects import Project

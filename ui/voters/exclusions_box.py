@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.wording import many, plural
+from core.base.plurals import many, plural
 from core.commands.figures.votes import Preview, WithoutVoters
 from core.commands.voters import ExcludeVoters, ReadmitVoters
 from core.store.projects.projects import Project

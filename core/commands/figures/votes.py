@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from ...base.estimates import Share, share
 from ...base.parallel import Progress
-from ...base.wording import many, plural
+from ...base.plurals import many, plural
 from ...embeddings import Embedding
 from ...errors import RunoffError, UndefinedMetricError
 from ...evaluation import compare

@@ -17,8 +17,9 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
+from ...base.percent import percent
+from ...base.plurals import plural
 from ...base.templating import environment
-from ...base.wording import percent, plural
 from ...protocols import protocol_of
 from ...protocols.paper import REFERENCE
 from ...questions.voting_settings import TRAITS

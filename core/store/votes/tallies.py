@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from ...base.wording import VoterCount
+from ...base.plurals import VoterCount
 from ...questions import COMPARISON, Kind, RoundKind, kind_of
 from ...scores import BallotVotes
 from .. import schema as t

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.wording import many
+from ...base.plurals import many
 from ...errors import Issue, StoreError
 from ...platforms import Mapping, Question, ResultFile, Table, open_results, read_table
 from ...platforms.answer_files import read_round_results

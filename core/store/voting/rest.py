@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
-from ...base.parallel import is_alive
+from ...base.processes import is_alive
 from ...errors import BusyError, RunoffError
 from .. import schema as t
 from ..engine import Store, now

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from ...base.wording import many
+from ...base.plurals import many
 from ...plan import Plan
 from ...store import Store
 from ...store.ballots.ballots import Ballot, ballots_of, called, pilot_of, sentence_start

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.wording import many, percent
+from ...base.percent import percent
+from ...base.plurals import many
 from ...plan.plan import Quota, quota
 from ...store import Store
 from ...store import schema as t

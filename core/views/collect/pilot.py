@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ...base.estimates import Share
-from ...base.wording import many, percent
+from ...base.percent import percent
+from ...base.plurals import many
 from ...simulation.pilot import Pilot, summarise_pilot
 from ...store import Store
 from ...store.ballots.ballots import pilot_of

@@ -9,7 +9,7 @@ from functools import cached_property
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.wording import many
+from ...base.plurals import many
 from ...errors import StoreError
 from ...store import Store
 from ...store import schema as t

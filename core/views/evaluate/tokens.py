@@ -10,7 +10,7 @@ from math import inf
 import numpy as np
 import pandas as pd
 
-from ...base.wording import percent
+from ...base.percent import percent
 from ...commands.figures.evaluated import FIGURES
 from ...commands.figures.evaluation import TOKENS_ENDS, TokensFound, with_bounds
 from ...evaluation import Comparison, Correlations, Figure

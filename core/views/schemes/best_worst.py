@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...base.estimates import Estimate
-from ...base.wording import many
+from ...base.plurals import many
 from ...questions.best_worst.report import BestWorstReport, Halves
 from ..words import estimated
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...base.estimates import Estimate
-from ...base.wording import many, plural
+from ...base.plurals import many, plural
 from ...evaluation.ratings.report import RatingReport
 from ...questions.rating.scales import Qualified
 from ...questions.rating.statistics import Deviation, Fit, Standing

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...base.wording import many, percent
+from ...base.percent import percent
+from ...base.plurals import many
 from ...dataset.side_by_side import SideBySide, of_dataset, side_by_side
 from ...embeddings import Embedding
 from ...errors import InputError, RunoffError

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ...base.wording import many
+from ...base.plurals import many
 from ...charts.charts import BLUE, GREY, ORANGE, Chart, thin
 from ...dataset.side_by_side import SideBySide
 from ..words import ends

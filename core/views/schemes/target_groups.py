@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ...base.wording import many
+from ...base.plurals import many
 from ...errors import InputError, Issue
 from ...metrics import rounded_scores
 from ...questions.order.files import GroupFile

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...base.durable import slug
-from ...base.wording import VoterCount, plural
+from ...base.plurals import VoterCount, plural
 from ...protocols import About, protocol_of
 from ...store import Store
 from ...store.ballots.ballots import Ballot, ballots_of

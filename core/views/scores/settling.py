@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ...base.wording import plural
+from ...base.plurals import plural
 from ...metrics import average_ranks
 from ...store import Store
 from ...store.ballots.ballots import Ballot, ballots_of
