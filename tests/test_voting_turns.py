@@ -26,7 +26,7 @@ from core.store.voting import tending
 from core.store.voting.rest import wake_voting
 from core.store.voting.voting import open_voting, set_voting_state
 from core.voting import api
-from core.voting import store as voting_store
+from core.voting import api as voting_store
 from voting.app import make_app
 from voting.turns import Turns
 

@@ -3,27 +3,42 @@
 A voter is known by a signed cookie that belongs to one sitting. Every vote is in the store, on the disk, before a view
 says so. What a stranger sends never names a row: a code, a cookie and a place in the voter's own task is all there is.
 It is looked at before a step takes its turn among the writers, and again then.
+
+The workspace as the voters' server opens it and keeps it in order; `core.voting.api` gives all of this on.
+
+What the voting page shows of a task, and takes from its form: by the templates of all platforms.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 
 import sqlalchemy as sa
 
 from ..base.templating import environment
 from ..errors import BusyError, InputError, RunoffError
 from ..i18n import Language, language, preferred, translatable
+from ..questions import RoundSettings, round_kind, round_kinds
+from ..questions.base import UNKNOWN
+from ..questions.task_page import PageSettings, columns_of, settings_of_page, single_question
+from ..questions.template import FIELDS, NOTIONS, Wording, fill, packaged, paragraphs_of, template
+from ..questions.template import asset as template_asset
 from ..questions.voting_settings import ADDRESS_KEPT, TRAITS
-from ..store import Store
+from ..store import Store, open_store
 from ..store import schema as t
+from ..store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from ..store.engine import now
+from ..store.voters_role import open_by_role
 from ..store.voting.dealing import deal_task
 from ..store.voting.rest import refuse_while_resting
+from ..store.voting.tending import release_due
+from ..store.voting.tending import tend as _tend
 from ..store.voting.views import Place, View, make_view, show, shown
-from ..store.voting.visits import (
+from ..store.voting.visits import (  # fmt: skip
     At,
     Who,
     WrongWord,
@@ -41,12 +56,182 @@ from ..store.voting.visits import (
     sitting_of,
     who_begins,
     who_of,
-)  # fmt: skip
+)
 from ..store.voting.votes import IncompleteError, record, set_aside, stop, take_back_last
 from ..store.voting.voting import hashed
 from .process import PORT, announce, beat, leave
-from .store import kept_in, n_lines, open_voters_store, shorten, tend, tidy
-from .texts import answer_of, asset, explained, task_html
+
+__all__ = [
+    "ADDRESS_KEPT",
+    "BusyError",
+    "Forged",
+    "IncompleteError",
+    "InputError",
+    "Language",
+    "NOT_SAVED",
+    "PORT",
+    "Place",
+    "RunoffError",
+    "Store",
+    "TRAITS",
+    "View",
+    "Who",
+    "WrongWord",
+    "announce",
+    "answer_of",
+    "asset",
+    "beat",
+    "begin",
+    "check_newcomer",
+    "check_step",
+    "environment",
+    "example_done",
+    "explained",
+    "finish",
+    "glance",
+    "kept_in",
+    "language",
+    "leave",
+    "look",
+    "more",
+    "n_lines",
+    "open_voters_store",
+    "preferred",
+    "shorten",
+    "task_html",
+    "tend",
+    "tidy",
+    "translatable",
+    "undo",
+    "vote",
+    "who_of",
+]
+
+
+LARGE_JOURNAL = 4_000_000  # bytes; a thousand pages, after which SQLite by itself would begin to copy
+SHORT_WAIT_MS = 100  # for looks that still read in the journal; the next time will do
+
+
+def open_voters_store() -> Store:
+    """The workspace, for a server whose votes must not wait.
+
+    On PostgreSQL it comes by a role that may do no more than `voters_role` says, where `RUNOFF_VOTING_DATABASE_URL` is
+    set. SQLite copies its journal into the database every thousand pages, in whoever commits then, and all others wait
+    for it; here `tidy` does that beside the votes.
+    """
+    if os.environ.get(VOTERS_DATABASE):
+        return open_by_role()
+    store = open_store()
+    if not is_postgresql(store.engine):
+        store.engine.dispose()
+        sa.event.listen(store.engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA wal_autocheckpoint=0"))
+    return store
+
+
+def n_lines(store: Store) -> int:
+    """How many writers may be at work at once: on PostgreSQL those of different links, on SQLite one."""
+    return 16 if is_postgresql(store.engine) else 1
+
+
+def tend(store: Store, given_up: set[int]) -> list[str]:
+    """What the page does by itself (`tending.tend`); by the voters' role only leases whose time is over go back.
+
+    `python -m core tend` does the rest then, with the owner's role.
+    """
+    if os.environ.get(VOTERS_DATABASE):
+        release_due(store)
+        return []
+    return _tend(store, given_up)
+
+
+def kept_in(store: Store) -> str:
+    """Where votes go, as it may be shown: no password."""
+    return name_of(store.engine)
+
+
+def tidy(store: Store) -> None:
+    """Copy SQLite's journal, once it is large, into the database as far as that goes without making anybody wait."""
+    _checkpoint(store, "PASSIVE")
+
+
+def shorten(store: Store) -> None:
+    """Begin SQLite's journal anew, once it is large: in a writer's turn, and right after `tidy`, so that it is quick.
+
+    As long as somebody writes, `tidy` never comes to the journal's end, and it only grows.
+    """
+    _checkpoint(store, "TRUNCATE")
+
+
+def _checkpoint(store: Store, mode: str) -> None:
+    journal = store.folder / "runoff.sqlite-wal"
+    if is_postgresql(store.engine) or not journal.exists() or journal.stat().st_size <= LARGE_JOURNAL:
+        return
+    connection = store.engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout={SHORT_WAIT_MS}").fetchall()
+        cursor.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
+    finally:
+        connection.close()
+
+
+_template = lru_cache(maxsize=100)(template)  # one page for all the votes of a ballot
+
+
+def task_html(view: View, texts: Mapping[str, str]) -> str:
+    """The one question of the page, by the template of all platforms, with its texts filled in and escaped."""
+    if view.round is not None:
+        settings = _page_settings(view.round, view.notion)
+        return fill(single_question(settings), {name: texts.get(name, "") for name in columns_of(settings, 1)})
+    wording = view.wording or {}
+    page = _template(
+        n_comparisons=1,
+        notion=view.notion,
+        ties_allowed=view.settings.ties_allowed,
+        wording=Wording(wording.get("question") or "", wording.get("instructions") or "", language=view.language.code),
+        target="page",
+    )
+    return fill(page, {name: texts.get(name, "") for name in FIELDS})
+
+
+def explained(view: View) -> tuple[str, list[str]]:
+    """The question and the paragraphs of the instructions, as plain texts."""
+    if view.round is not None:
+        settings = _page_settings(view.round, view.notion)
+        return settings.asked, settings.paragraphs
+    asked, standard = map(view.language.text, NOTIONS[view.notion])
+    wording = view.wording or {}
+    return wording.get("question") or asked, paragraphs_of(wording.get("instructions") or standard)
+
+
+def _page_settings(found: RoundSettings, notion: str) -> PageSettings:
+    """A round's settings as its page takes them; one question stands alone there, so nothing is sorted first."""
+    stored = found.stored() | {"notion": notion, "sort_first": False, "gold": []}
+    return settings_of_page(round_kind(found.scheme), stored)
+
+
+def answer_of(fields: Mapping[str, str]) -> str:
+    """The answer that a form's fields hold, as its kind of question writes it, "" where nothing is filled in.
+
+    >>> answer_of({"best_1": "3", "worst_1": "1"}), answer_of({"unknown_1": "1", "order_1": "2 1"}), answer_of({})
+    ('best=3;worst=1', 'unknown', '')
+    """
+    if fields.get("unknown_1", "").strip():
+        return UNKNOWN
+    written = (
+        kind.written(*(fields.get(f"{name}_1", "").strip() for name in kind.fields)) for kind in round_kinds().values()
+    )
+    return next(filter(None, written), "")
+
+
+def asset(name: str) -> str | None:
+    """A file of the page: its style, or the script of a kind of question; None for any other name."""
+    if name in ("template.css", "template.js"):
+        return template_asset(name)
+    if name == "scheme.css":
+        return packaged("scheme.css")
+    found = round_kinds().get(name.removesuffix(".js"))
+    return found.script() if found is not None and name.endswith(".js") else None
 
 
 class Forged(RunoffError):
@@ -284,12 +469,3 @@ def finish(store: Store, code: str, cookie: str, form: str) -> View:
         code_shown = {"none": "", "shared": settings.code, "own": own}[settings.completion]
         stop(conn, sitting.id, "finished", code_shown or None)
         return shown(conn, at, read_sitting(conn, sitting.id) or sitting)
-
-
-__all__ = [
-    "ADDRESS_KEPT", "NOT_SAVED", "PORT", "TRAITS", "BusyError", "Forged", "IncompleteError", "InputError", "Language",
-    "Place", "RunoffError", "Store", "View", "Who", "WrongWord", "announce", "answer_of", "asset", "beat", "begin",
-    "check_newcomer", "check_step", "environment", "example_done", "explained", "finish", "glance", "kept_in",
-    "language", "leave", "look", "more", "n_lines", "open_voters_store", "preferred", "shorten", "task_html", "tend",
-    "tidy", "translatable", "undo", "vote", "who_of",
-]  # fmt: skip
