@@ -132,7 +132,11 @@ def taken_said(name: str, counts: dict[str, int], effect: Effect, noun: str = "v
 
 
 def withdrawn_said(name: str, n: int, effect: Effect, noun: str = "vote") -> str:
-    """What the withdrawal of an upload with n answers changed, in a sentence. noun : "answer" of a round."""
+    """What the withdrawal of an upload with n answers changed, in a sentence. noun : "answer" of a round.
+
+    >>> withdrawn_said("a.csv", 2, Effect(0), "answer"), withdrawn_said("a.csv", 1, Effect(0), "answer")
+    ('2 answers of a.csv count no more.', '1 answer of a.csv counts no more.')
+    """
     answers = many(n, "answer")
     if noun != "vote":
         forms = "{answers} of {file} counts no more.", "{answers} of {file} count no more."
