@@ -22,7 +22,7 @@ from .store import Store, open_store
 from .store import schema as t
 from .store.command import command, mark_done
 from .store.engine import now
-from .store.projects.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
+from .store.projects.library import adopt_import, embeddings_of, record_import, take_import, unlink_embedding
 from .store.tokens.areas import areas_of
 
 BEAT_SECONDS = 5.0
@@ -97,9 +97,7 @@ def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
             mark_done(conn, job.id, result)
     else:
         with command(store, job.project_id, "import embedding") as change:
-            change.detail = {"embedding": embedding_id, "name": name, "source": shown}
-            record_import(change.conn, embedding_id, name=name, source=shown, info=info)
-            result["name"] = link_embedding(change.conn, job.project_id, embedding_id, name)
+            result["name"] = take_import(change, embedding_id, info, name=name, source=shown)
             mark_done(change.conn, job.id, result)
     remove_upload(store, job.params)
 
@@ -123,12 +121,10 @@ def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
     embedding_id = adopt_import(store, work, info.identity)
     result: dict[str, Any] = {"n_words": info.n_words, "dimensions": info.dimensions, "embedding_id": embedding_id}
     with command(store, project_id, "encode tokens") as change:
-        change.detail = {"embedding": embedding_id, "name": job.params["name"], "source": source}
-        record_import(change.conn, embedding_id, name=job.params["name"], source=source, info=info)
         for before in embeddings_of(change.conn, project_id):
             if before.id != embedding_id and encoder_of(before.info) == digest:
                 unlink_embedding(change.conn, project_id, before.id)
-        result["name"] = link_embedding(change.conn, project_id, embedding_id, job.params["name"])
+        result["name"] = take_import(change, embedding_id, info, name=job.params["name"], source=source)
         mark_done(change.conn, job.id, result)
 
 

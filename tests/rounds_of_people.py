@@ -21,7 +21,7 @@ from core.questions.voting_settings import VotingSettings
 from core.questions.writing import pages
 from core.store import Store
 from core.store.ballots.answers import answers_of
-from core.store.ballots.ballots import read_rounds, round_by_id, round_of
+from core.store.ballots.ballots import Ballot, round_by_id, round_of, rounds_of
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import discard_ballot, draw_round
@@ -43,6 +43,12 @@ SMALL = {
     ORDER: replace(default_settings(ORDER, seed=3), raters=3, groups=GROUPS),
 }
 Answer = Callable[[str, int, Sequence[tuple[str, str]]], Mapping[str, str]]  # voter, n, shown → fields without _n
+
+
+def read_rounds(store: Store, project_id: str, area_id: int | None = None) -> list[Ballot]:
+    """The rounds of a ranking in the order they were drawn."""
+    with store.read() as conn:
+        return rounds_of(conn, project_id, area_id)
 
 
 def letters(pair: tuple[str, str]) -> int:

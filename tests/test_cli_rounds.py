@@ -13,7 +13,7 @@ from core.__main__ import cli
 from core.dataset.files import read_dataset
 from core.questions.order.files import read_groups, write_groups
 from core.questions.order.groups import undecided
-from core.store.ballots.ballots import read_rounds
+from tests.rounds_of_people import read_rounds
 
 
 @pytest.fixture

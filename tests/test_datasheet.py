@@ -99,7 +99,7 @@ class TestFigures:
             ).scalar_one()
             votes = [ballot_votes(conn, ballot.id) for ballot in ballots_of(conn, project)]
             seed = ballots_of(conn, project)[-1].seed
-        assert facts.votes.n_counted == counted == dataset.attrs["votes"]
+        assert facts.votes.by_status["counted"] == counted == dataset.attrs["votes"]
         assert facts.votes.n_ties == sum(int((held.outcome == 0.5).sum()) for held in votes)
         assert (facts.voters.n_people, facts.voters.n_simulated) == (6, 0)
         assert facts.voters.platforms == (("mturk", "person", 6),)
@@ -159,7 +159,7 @@ class TestFigures:
         close_ballot(store, project)
         facts = view.load(store, project)
         assert (facts.votes.n_checks, facts.votes.check_right, facts.votes.check_wrong) == (1, 0, 0)
-        assert facts.votes.n_counted == 42
+        assert facts.votes.by_status["counted"] == 42
 
     def test_traits_that_few_told_stay_hidden(self):
         told = [("age", "18 to 24", 9), ("age", "65 or over", 2), ("age", "under 18", 3), ("native", "no", 1)]

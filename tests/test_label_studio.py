@@ -17,7 +17,7 @@ from filelock import FileLock
 from core.errors import InputError
 from core.platforms import read_results
 from core.platforms.label_studio import LABEL_STUDIO, write_config, write_tasks
-from core.questions.template import Example
+from core.questions.template import Example, Wording
 from core.store.ballots.ballots import read_ballots, read_comparisons
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.scores.scores import read_ballot_scores
@@ -38,7 +38,7 @@ for name, kind in (("min", "JSON_MIN"), ("csv", "CSV"), ("json", "JSON")):
 
 
 def outgoing(comparisons=None, **more):
-    return Outgoing("b1-x", 3, "relatedness", True, lambda: comparisons, **more)
+    return Outgoing("b1-x", 3, "relatedness", True, lambda: comparisons, **{"wording": Wording(), **more})
 
 
 def project(store):
@@ -74,9 +74,7 @@ def annotated(tasks: bytes, choose=longer_pair, people=("anna@example.com", "ben
 
 def test_what_annotators_see():
     example = Example(("a & b", "<c>"), ("d", '"e"'), "left", "since $x")
-    config = write_config(
-        outgoing(question='Which "pair"?', instructions="One.\n\nTwo\x07 & a half.", examples=(example,))
-    )
+    config = write_config(outgoing(wording=Wording('Which "pair"?', "One.\n\nTwo\x07 & a half.", (example,))))
     root = ET.fromstring(config)
     texts = [header.get("value") for header in root.iter("Header")]
     assert texts[:3] == ['Which "pair"?', "One.", "Two\ufffd & a half."]
@@ -86,7 +84,7 @@ def test_what_annotators_see():
     assert (pairwise.get("name"), pairwise.get("toName")) == ("choice", "left,right")
     assert [text.get("value") for text in root.iter("Text")] == ["$left", "$right"]
     assert [choice.get("alias") for choice in root.iter("Choice")] == ["tie", "unknown"]
-    without_ties = write_config(Outgoing("b", 1, "similarity", False, lambda: None))
+    without_ties = write_config(Outgoing("b", 1, "similarity", False, lambda: None, Wording()))
     assert [choice.get("alias") for choice in ET.fromstring(without_ties).iter("Choice")] == ["unknown"]
 
 

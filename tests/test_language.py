@@ -20,11 +20,11 @@ from core.platforms.plain import write_offline
 from core.platforms.questions import write_writing
 from core.questions import RoundSettings, check_round, default_settings
 from core.questions.rating.scales import CLSS
-from core.questions.template import FIELDS, asset, check_examples, render_preview, standard_examples, template
+from core.questions.template import FIELDS, Wording, asset, check_examples, render_preview, standard_examples, template
 from core.questions.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
 from core.questions.writing import Text, WritingTask
 from core.questions.writing import task_page as page_of_scheme
-from core.store.projects.plans import Wording, check_settings, read_plan, save_plan
+from core.store.projects.plans import check_settings, read_plan, save_plan
 from core.votes.platform import Outgoing
 from core.voting.api import Place, View
 from tests import catalogue
@@ -146,15 +146,16 @@ class Read(HTMLParser):
 
 def task_page(code: str, target: str, notion: str) -> str:
     examples = standard_examples(notion, ties_allowed=True, language=code)
-    return template(n_comparisons=3, notion=notion, ties_allowed=True, examples=examples, target=target, language=code)
+    wording = Wording("", "", examples, code)
+    return template(n_comparisons=3, notion=notion, ties_allowed=True, wording=wording, target=target)
 
 
 def offline_page(code: str) -> str:
     row = {"question_id": 7, "task_id": "t", "n": 1, "first": 0, "second": 1, "flipped": False}
     rows = pd.DataFrame([row | dict(zip(FIELDS, WORDS, strict=True))])
     (page,) = write_offline(
-        rows, name="1", notion="relatedness", ties_allowed=True, consent=CONSENT, language=code,
-        examples=standard_examples("relatedness", ties_allowed=True, language=code),
+        rows, name="1", notion="relatedness", ties_allowed=True, consent=CONSENT,
+        wording=Wording("", "", standard_examples("relatedness", ties_allowed=True, language=code), code),
     ).values()  # fmt: skip
     return page.decode("utf-8")
 
@@ -243,7 +244,7 @@ def test_scripts_find_all_their_texts(scheme, code):
 
 def test_what_the_owner_wrote_stays_and_is_text():
     own = {"question": "Which <b>one</b>, {at}?", "instructions": "Mine.\n\nBegin"}
-    page = template(n_comparisons=1, notion="relatedness", ties_allowed=False, language="it", **own)
+    page = template(n_comparisons=1, notion="relatedness", ties_allowed=False, wording=Wording(**own, language="it"))
     assert "<h1>Which &lt;b&gt;one&lt;/b&gt;, {at}?</h1>\n<p>Mine.</p>\n<p>Begin</p>" in page
     view = replace(
         view_of("it", "entry"), settings=VotingSettings(consent="<i>Mine</i>"), wording={**own, "language": "it"}
@@ -255,8 +256,8 @@ def test_what_the_owner_wrote_stays_and_is_text():
 
 
 def test_label_studio_keeps_its_values():
-    ballot = Outgoing("c", 1, "relatedness", True, pd.DataFrame)
-    english, italian = write_config(ballot), write_config(replace(ballot, language="it"))
+    ballot = Outgoing("c", 1, "relatedness", True, pd.DataFrame, Wording())
+    english, italian = write_config(ballot), write_config(replace(ballot, wording=Wording(language="it")))
     values = re.compile(r'(alias|name|toName|choice)="([^"]*)"')
     assert values.findall(english) == values.findall(italian)
     assert 'value="Ugualmente legate" alias="tie"' in italian

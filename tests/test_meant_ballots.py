@@ -17,10 +17,10 @@ from core.commands.ballots import CloseBallot, DiscardBallot, OpenVoting, Reopen
 from core.commands.executor import params_of
 from core.commands.votes import TakeUploads, bring_file
 from core.errors import StaleError
-from core.questions.template import write_batch
+from core.questions.template import Wording, write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons, read_rounds
+from core.store.ballots.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round
 from core.store.ballots.pilots import draw_pilot
@@ -33,7 +33,7 @@ from core.store.votes.votes import accept_upload, preview_upload
 from core.store.voting import tending
 from core.store.voting.voting import open_voting, read_voting, set_voting_state
 from core.votes.platform import Outgoing
-from tests.rounds_of_people import RATING, discard_round
+from tests.rounds_of_people import RATING, discard_round, read_rounds
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def _publish(store, project_id, code):
         raise AssertionError("another ballot was published")
 
     site = SimpleNamespace(address="https://turkle.example.org", publish=publish)
-    out = Outgoing(code, 3, "relatedness", True, lambda: read_comparisons(store, project_id, 2))
+    out = Outgoing(code, 3, "relatedness", True, lambda: read_comparisons(store, project_id, 2), Wording())
     publish_on_turkle(store, project_id, site, out, name="x")
 
 

@@ -56,7 +56,7 @@ from core.jobs.jobs import STOPPED, sweep
 from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.answers import answers_of
-from core.store.ballots.ballots import Ballot, read_ballots, read_rounds, rounds_of
+from core.store.ballots.ballots import Ballot, read_ballots, rounds_of
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import HEAD, Store, _open
@@ -71,7 +71,7 @@ from core.store.scores.scoring import score_round
 from core.store.voting.voting import read_invitations, read_link, read_voting
 from core.tabular.zips import checksum
 from core.voting import api
-from tests.rounds_of_people import ORDER, SCHEMES, close_round, reopen_round
+from tests.rounds_of_people import ORDER, SCHEMES, close_round, read_rounds, reopen_round
 
 TEXTS = ("area", "token_a", "token_b", "project", "ranking")
 NUMBERS = ("lower", "upper", "rank_lower", "rank_upper")

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from core.errors import InputError
 from core.platforms.plain import comparison_ids, write_offline
-from core.questions.template import Example
+from core.questions.template import Example, Wording
 from core.store.ballots.ballots import read_comparisons
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.plans import save_plan
@@ -68,7 +68,7 @@ def test_a_page_needs_nothing_else(drawn):
 def test_consent_and_examples_stand_before_the_first_comparison(drawn):
     _, _, comparisons = drawn
     example = Example(("sun", "moon"), ("<i>", "fork"), "left", "both in the sky")
-    more = {"consent": "You may stop.\n\nNothing & nobody.", "examples": (example,)}
+    more = {"consent": "You may stop.\n\nNothing & nobody.", "wording": Wording(examples=(example,))}
     (page,) = write_offline(comparisons, name="b1", **WORDING, **more).values()
     (form,) = re.findall(r'<form id="begin".*?</form>', page.decode("utf-8"), re.S)
     assert "<p>You may stop.</p>\n<p>Nothing &amp; nobody.</p>" in form
@@ -82,8 +82,8 @@ def test_consent_and_examples_stand_before_the_first_comparison(drawn):
 def test_words_of_the_owner_are_text_in_every_place(drawn):
     _, _, comparisons = drawn
     odd = "<b>\"x\"</b> & 'y' ${left_a} {{ 7 * 7 }} {% raw %} </script>"
-    more = {"question": odd, "instructions": odd, "consent": odd}
-    more["examples"] = (Example((odd, "moon"), ("spoon", odd), "right", odd),)
+    example = Example((odd, "moon"), ("spoon", odd), "right", odd)
+    more = {"wording": Wording(odd, odd, (example,)), "consent": odd}
     (page,) = write_offline(comparisons, name="b1", **WORDING, **more).values()
     markup = re.sub(r"<script.*?</script>|<style>.*?</style>", "", page.decode("utf-8"), flags=re.S)
     assert "<b>" not in markup

@@ -24,7 +24,6 @@ from core.questions.voting_settings import VotingSettings
 from core.questions.writing import task_page
 from core.store import schema as t
 from core.store.ballots.answers import answers_of
-from core.store.ballots.ballots import read_rounds
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round
 from core.store.projects.archive import export_project, import_project
@@ -40,6 +39,7 @@ from tests.rounds_of_people import (
     close_round,
     open_round_voting,
     preview_answers,
+    read_rounds,
     reopen_round,
     simulate_round,
 )

@@ -16,11 +16,10 @@ from core.evaluation.models import given
 from core.platforms.questions import round_files
 from core.questions import RoundSettings, check_round
 from core.questions.rating.scales import GoldPair, read_rated_pairs
-from core.store.ballots.ballots import read_rounds
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round
 from core.views.schemes import rounds as view
-from tests.rounds_of_people import BEST_WORST, ORDER, RATING, accept_answers, close_round
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, accept_answers, close_round, read_rounds
 
 
 def with_a_contrarian(store, scheme: str) -> str:

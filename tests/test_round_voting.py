@@ -18,7 +18,6 @@ from core.errors import InputError, StoreError
 from core.jobs.invariants import check_store
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots.ballots import read_rounds
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.projects.archive import export_project, import_project
@@ -34,6 +33,7 @@ from tests.rounds_of_people import (
     discard_round,
     open_round_voting,
     read_answer,
+    read_rounds,
     set_round_voting_state,
 )
 

@@ -37,10 +37,10 @@ from core.questions.order.groups import TargetGroup
 from core.questions.order.kind import given_orders
 from core.questions.template import write_batch
 from core.store.ballots.answers import answers_of, preferences
-from core.store.ballots.ballots import read_ballots, read_comparisons, read_rounds
+from core.store.ballots.ballots import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.comparisons import read_shown
-from core.store.ballots.drawing import draw_next_ballot, draw_round, next_settings
+from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import read_plan, read_rankings, save_plan, set_ranking
 from core.store.projects.records import record_of
@@ -63,6 +63,7 @@ from tests.rounds_of_people import (
     discard_round,
     preview_answers,
     rated_items,
+    read_rounds,
     reopen_round,
     round_progress,
 )
@@ -363,7 +364,7 @@ def test_best_worst_is_scored_by_counts_and_a_fit_and_goes_on_with_the_leading_i
     first = round_dataset(store, project_id, round_id(store, project_id))
     sizes = [letters(pair) for pair in first[["token_a", "token_b"]].itertuples(index=False, name=None)]
     assert np.corrcoef(first["score"], sizes)[0, 1] > 0.95
-    number = add_round(store, project_id, next_settings(read_rounds(store, project_id)[0]), after=1)
+    number = add_round(store, project_id, another_seed(read_rounds(store, project_id)[0]), after=1)
     going_on = set(read_shown(store, project_id, round_id(store, project_id, number))["item"])
     leading = first.head(11)[["token_a", "token_b"]].itertuples(index=False, name=None)
     by_pair = {frozenset(p): p for p in leading}
@@ -492,7 +493,7 @@ def test_a_project_with_rounds_comes_back_from_its_file_bit_for_bit(store, schem
     project_id = collected(store, scheme)
     close_round(store, project_id, 1)
     if scheme == BEST_WORST:
-        add_round(store, project_id, next_settings(read_rounds(store, project_id)[0]), after=1)
+        add_round(store, project_id, another_seed(read_rounds(store, project_id)[0]), after=1)
     again = import_project(store, export_project(store, project_id))
     one, other = (read_rounds(store, of) for of in (project_id, again))
     assert [found.settings for found in one] == [found.settings for found in other]
@@ -540,3 +541,8 @@ def test_every_two_rounds_of_one_item_list_have_task_ids_of_their_own(store):
         draw_round(store, project_id, SMALL[scheme])
     codes = [set(read_shown(store, project_id, found.id)["task_id"]) for found in read_rounds(store, project_id)]
     assert all(not one & other for one, other in combinations(codes, 2))
+
+
+def another_seed(found):
+    """Settings for the round that follows one: as it was, with another seed."""
+    return replace(found.settings, seed=found.settings.seed + 1)

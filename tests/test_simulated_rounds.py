@@ -13,7 +13,6 @@ from core.errors import StoreError
 from core.jobs.invariants import check_store
 from core.questions.order.kind import given_orders
 from core.store.ballots.answers import answers_of
-from core.store.ballots.ballots import read_rounds
 from core.store.ballots.drawing import draw_round
 from core.store.scores.scores import round_dataset
 from tests.rounds_of_people import (
@@ -23,6 +22,7 @@ from tests.rounds_of_people import (
     SCHEMES,
     close_round,
     rated_items,
+    read_rounds,
     round_progress,
     simulate_round,
 )

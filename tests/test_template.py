@@ -11,7 +11,7 @@ import pytest
 
 from core.errors import InputError
 from core.platforms import render_preview, template
-from core.questions.template import FIELDS, Example, standard_examples, suffixes
+from core.questions.template import FIELDS, Example, Wording, standard_examples, suffixes
 
 TOKENS = [
     "ship",
@@ -117,8 +117,7 @@ class TestHtml:
             n_comparisons=1,
             notion="relatedness",
             ties_allowed=True,
-            question="<i>Closer</i> to ${x}?",
-            instructions="First & foremost.\n\nSecond\nline.",
+            wording=Wording("<i>Closer</i> to ${x}?", "First & foremost.\n\nSecond\nline."),
         )
         assert "&lt;i&gt;Closer&lt;/i&gt; to &#x24;{x}?" in page
         assert "<p>First &amp; foremost.</p>\n<p>Second" in page
@@ -138,7 +137,7 @@ class TestHtml:
             Example(("one", "two"), ("three", "four"), "tie"),
         )
         page = template(
-            n_comparisons=2, notion="similarity", ties_allowed=True, instructions="Read this.", examples=examples
+            n_comparisons=2, notion="similarity", ties_allowed=True, wording=Wording("", "Read this.", examples)
         )
         assert Tags(page).open == []
         places = [
@@ -228,7 +227,9 @@ def show(chromium, tmp_path: Path) -> Iterator:
 
     def open_page(n_filled=3, n=3, *, ties_allowed=True, examples=(), row=None, scheme=None, **context):
         file = tmp_path / "task.html"
-        page_text = template(n_comparisons=n, notion="relatedness", ties_allowed=ties_allowed, examples=examples)
+        page_text = template(
+            n_comparisons=n, notion="relatedness", ties_allowed=ties_allowed, wording=Wording("", "", examples)
+        )
         shown = render_preview(page_text, row or values(n_filled, n), scheme=scheme)
         file.write_text(shown, encoding="utf-8")
         contexts.append(chromium.new_context(**{"reduced_motion": "reduce"} | context))

@@ -12,7 +12,7 @@ import pytest
 from turkle_server import PASSWORD, Browser, Turkle, running
 
 from core.platforms import read_results, template, write_batch
-from core.questions.template import standard_examples
+from core.questions.template import Wording, standard_examples
 from core.tables import KNOWN
 from core.votes.classify import classify
 
@@ -166,7 +166,7 @@ def by_touch(page: Any, task: Any, n: int) -> None:
 @pytest.mark.parametrize(("way", "device"), [(by_mouse, {}), (by_keys, {}), (by_touch, PHONE)])
 def test_a_voter_with_a_real_browser(turkle: Turkle, chromium: Any, way: Callable[..., None], device: dict) -> None:
     frame = ballot()
-    page_text = template(n_comparisons=2, notion="relatedness", ties_allowed=True, examples=EXAMPLES)
+    page_text = template(n_comparisons=2, notion="relatedness", ties_allowed=True, wording=Wording("", "", EXAMPLES))
     batch = publish(turkle, way.__name__, page_text, frame, voters=1)
     context = chromium.new_context(**{"reduced_motion": "reduce"} | device)
     page = context.new_page()

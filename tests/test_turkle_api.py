@@ -14,6 +14,7 @@ from campaigns import make_project
 
 from core.errors import InputError, PlatformError
 from core.platforms.turkle import TurkleSite, check_whole, clean_address
+from core.questions.template import Wording
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
 from core.store.ballots.drawing import draw_next_ballot
@@ -198,7 +199,7 @@ def outgoing(store, project_id, *, missing=False):
     ballot = read_ballots(store, project_id)[0]
     this = (store, project_id, ballot.number)
     return Outgoing(
-        ballot.code, 3, "relatedness", True, lambda: read_comparisons(*this),
+        ballot.code, 3, "relatedness", True, lambda: read_comparisons(*this), Wording(),
         only=lambda: unanswered(*this) if missing else None, is_top_up=missing,
     )  # fmt: skip
 

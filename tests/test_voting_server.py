@@ -30,9 +30,9 @@ from bench.voters import Connection, HttpVoter, all_vote, hidden
 from core.base import processes
 from core.base.processes import network_address, refused
 from core.errors import StoreError
+from core.questions.template import Wording
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.projects.plans import Wording
 from core.store.voting.voting import invite, open_voting, read_invitations
 from core.voting import process
 from tests.browser.server import environment_of

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import PlanError
-from core.questions.template import STANDARD_EXAMPLES, Example, check_examples, standard_examples
-from core.store.projects.plans import Wording, check_settings, read_plan, save_plan
+from core.questions.template import STANDARD_EXAMPLES, Example, Wording, check_examples, standard_examples
+from core.store.projects.plans import check_settings, read_plan, save_plan
 from core.views.plan import given_away
 
 EXAMPLE = Example(("ship", "boat"), ("ship", "salt"), "left", "Why not?")

@@ -145,7 +145,7 @@ def test_pairs_to_rate_say_nothing_by_their_order():
     by_lot, _ = pair_by_lot(aside, smaller_of(written), rng=rng())
     pairs = pairs_to_rate([*written, *by_lot], rng=rng())
     assert Counter(pair.wanted for pair in pairs) == {0.0: 10, 1.0: 10, 2.0: 10, 3.0: 10, 4.0: 10}
-    assert [pair.wanted == 0 for pair in pairs] == [pair.is_by_lot for pair in pairs]
+    assert [pair.wanted == 0 for pair in pairs] == [pair.smaller.source_id != pair.larger.text_id for pair in pairs]
     assert [pair.wanted for pair in pairs] != sorted(pair.wanted for pair in pairs)
     assert pairs == pairs_to_rate([*written, *by_lot], rng=rng())
 

@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from core.questions.template import Wording
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import _open
-from core.store.projects.plans import Wording, save_plan
+from core.store.projects.plans import save_plan
 from core.store.projects.projects import create_project
 from core.store.tokens.areas import add_areas
 from core.store.voting.voting import open_voting

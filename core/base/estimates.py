@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 
 LEVEL = 0.9
+MIN_VOTERS = 5  # fewest to make intervals from
 
 
 @dataclass(frozen=True)

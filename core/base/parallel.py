@@ -70,6 +70,9 @@ def _part(progress: Progress, start: float, weight: float, total: float) -> Prog
     return lambda done, of: progress(start + weight * (min(done / of, 1.0) if of else 1.0), total)
 
 
+TRIED = 50  # ports, one after the other, for one that is free
+
+
 P = TypeVar("P")
 R = TypeVar("R")
 T = TypeVar("T")

@@ -1,6 +1,6 @@
-"""One or several: the sentence that goes with a number of things.
+"""One or several: the sentence that goes with a number of things, and with voters.
 
-How many voters there are, counted and said in one way on every page and in every file.
+How many voters there are is counted and said in one way on every page and in every file.
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ def _check_order(ballots: Sequence[ArchivedBallot]) -> None:
 
 @dataclass(frozen=True)
 class ImportedArchive:
-    """What became of archived results: the answers of each file by class (`row_classes`), what a person should know,
+    """What became of archived results: the answers of each file by class (`votes.verdicts`), what a person should know,
     and why the last ballot is still open, "" where all are closed."""
 
     project_id: str
@@ -309,7 +309,7 @@ def import_archived(
 ) -> ImportedArchive:
     """Make a project of archived result files (name, bytes), with their votes and scores.
 
-    `mapping` says which column is which (by default the likeliest, see `archived.archive_mapping`). Scores are the
+    `mapping` says which column is which (by default the likeliest, see `archive_mapping`). Scores are the
     Bradley–Terry ones of the protocol "runoff", which ask nothing of how opponents were chosen; with
     `random_opponents`, drawn uniformly, they are Borda scores as in the paper. A ballot whose votes leave items
     apart, or without any, stays open and says why.

@@ -10,11 +10,12 @@ import sqlalchemy as sa
 
 from ..base.plurals import many
 from ..protocols import protocol_of
+from ..questions import RoundSettings, round_kind
 from ..questions.voting_settings import VotingSettings
 from ..store import Store
 from ..store.ballots.ballots import Ballot, ballots_of, called, every_ballot_of, sentence_start
 from ..store.ballots.closing import close_ballot, reopen_ballot
-from ..store.ballots.drawing import discard_ballot, draw_next_ballot, draw_waiting
+from ..store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round, draw_waiting
 from ..store.ballots.simulated import simulate_votes
 from ..store.projects.plans import rankings_of, settings_of
 from ..store.schema.ballots import ROUND, TRIAL
@@ -71,6 +72,32 @@ class DrawWaiting(OfProject[int]):
 
     def said(self, result: int) -> str:
         return f"{result} ballots are drawn. Choose an area for its batch."
+
+
+@dataclass(frozen=True)
+class DrawRound(OfProject[int]):
+    """Draw a round of a ranking by its settings (`RoundSettings.stored`), of what leads in the round `after`; its
+    number."""
+
+    name = "draw round"
+    doing = "Drawing the round"
+    area_id: int | None
+    settings: Mapping[str, Any]
+    after: int | None = None
+
+    def seconds(self, conn: sa.Connection) -> float:
+        """By the places of its questions."""
+        settings, n_items = RoundSettings.of(self.settings), n_items_of(conn, self.project_id, self.area_id)
+        return round_kind(settings.scheme).n_questions(settings, n_items) * settings.size / PER_SECOND
+
+    def run(self, store: Store) -> int:
+        settings = RoundSettings.of(self.settings)
+        return draw_round(
+            store, self.project_id, settings, area_id=self.area_id, after=self.after, expected_revision=self.revision
+        )
+
+    def said(self, result: int) -> str:
+        return f"Round {result} is drawn. Next: give it to people."
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ COMMANDS: dict[str, type[Command[Any]]] = {
     command.name: command
     for command in (
         *(ballots.DrawBallot, ballots.DrawWaiting, ballots.DiscardBallot, ballots.CloseBallot, ballots.ReopenBallot),
-        *(ballots.SimulateVotes, ballots.OpenVoting),
+        *(ballots.DrawRound, ballots.SimulateVotes, ballots.OpenVoting),
         *(voters.ExcludeVoters, voters.ReadmitVoters, voters.WithdrawVoters, voters.ReviewAssignments),
         *(votes.TakeUploads, votes.WithdrawUpload, votes.SetPolicy),
         *(projects.CopyProject, projects.DeleteProject, projects.ImportProject, projects.ReleaseVersion),

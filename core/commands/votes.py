@@ -131,13 +131,21 @@ def taken_said(name: str, counts: dict[str, int], effect: Effect, noun: str = "v
     return f"{told} {top_sentence(effect)}".rstrip()
 
 
-def withdrawn_said(name: str, n: int, effect: Effect) -> str:
-    """What the withdrawal of an upload with n answers changed, in a sentence."""
+def withdrawn_said(name: str, n: int, effect: Effect, noun: str = "vote") -> str:
+    """What the withdrawal of an upload with n answers changed, in a sentence. noun : "answer" of a round.
+
+    >>> withdrawn_said("a.csv", 2, Effect(0), "answer"), withdrawn_said("a.csv", 1, Effect(0), "answer")
+    ('2 answers of a.csv count no more.', '1 answer of a.csv counts no more.')
+    """
+    answers = many(n, "answer")
+    if noun != "vote":
+        forms = "{answers} of {file} counts no more.", "{answers} of {file} count no more."
+        return plural(n, *forms, answers=answers, file=name)
     told = plural(
         n,
         "{answers} of {file} counts no more: {votes}.",
         "{answers} of {file} count no more: {votes}.",
-        answers=many(n, "answer"),
+        answers=answers,
         file=name,
         votes=votes_said(effect),
     )
@@ -225,6 +233,7 @@ class WithdrawUpload(OfProject[Withdrawn]):
     doing = "Withdrawing the upload"
     upload_id: int
     filename: str
+    noun: str = "vote"  # "answer" of a round
 
     def seconds(self, conn: sa.Connection) -> float:
         """By the answers of all uploads of its ballot: these are counted anew."""
@@ -237,7 +246,7 @@ class WithdrawUpload(OfProject[Withdrawn]):
         return withdraw_upload(store, self.project_id, self.upload_id)
 
     def said(self, result: Withdrawn) -> str:
-        return withdrawn_said(self.filename, result.judgements, result.effect)
+        return withdrawn_said(self.filename, result.judgements, result.effect, self.noun)
 
 
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ def correlations(
 
     NaN in `values` marks items that the model doesn't cover. `apart` (n,) has the area of each item where every area
     has a ranking of its own: scores of different areas then don't compare, and the figures are means over areas.
-    `top` is the k of the precision among the top k; `names` are the figures wanted, of `multiples.NAMES`.
+    `top` is the k of the precision among the top k; `names` are the figures wanted, of `NAMES`.
 
     >>> import numpy as np
     >>> result = correlations(np.array([1.0, 0.8, 0.6, 0.4, 0.2]), np.array([np.nan, 0.7, 0.9, 0.3, 0.1]))

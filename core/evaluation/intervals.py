@@ -1,12 +1,7 @@
 """Intervals of models' figures over *votes*: overall, by area, and of the differences of any two models.
 
-The items are fixed and the voters resampled; `interval_rules` says what an interval is made of, and docs/runoff.md how
+The items are fixed and the voters resampled; what an interval is made of is said below, and docs/runoff.md how
 often it holds.
-
-Scores of a campaign as they would be with other voters.
-
-The votes of one voter hang together, so whole voters are drawn with replacement, and every resample is scored as the
-protocol scores (`Protocol.resample`).
 
 The interval of a model's figure against the *true* ranking, from resampled voters, and its constants.
 
@@ -40,6 +35,11 @@ same resampling knows nothing of what rescaling and early cuts do to scores, and
 
 References: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.3 and 5.2; Loh (1987),
 Calibrating confidence coefficients, Journal of the American Statistical Association 82.
+
+Scores of a campaign as they would be with other voters.
+
+The votes of one voter hang together, so whole voters are drawn with replacement, and every resample is scored as the
+protocol scores (`Protocol.resample`).
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from ..base.arrays import Bools, Floats, Ints
+from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import rounded_scores
 from ..protocols import Held, collectable, protocol_of
-from ..protocols.base import MIN_VOTERS
 from ..scores import BallotVotes
 from . import TOP_K, Comparison, Correlations, Evaluation, correlations, model_scores
 

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
 from ..base.arrays import Floats
+from ..base.estimates import MIN_VOTERS
 from ..errors import InputError
 from ..plan import Plan
 from ..protocols import Votes
-from ..protocols.base import MIN_VOTERS
 from ..protocols.runoff import spread_appearances
 from ..scores import BallotVotes
 from ..simulation import simulate_campaign
@@ -50,7 +50,7 @@ class Voting:
     """How votes are collected in the simulation: who votes, how many votes each gives, in how many ballots.
 
     votes_each : more votes come from more voters; family : how relatedness falls with the rank, of
-    `assumed_similarity.FAMILIES`.
+    `panel_fit.FAMILIES`.
     """
 
     panel: Panel = PAPER_PANEL
@@ -118,7 +118,7 @@ def votes_needed(
     ----------
     scores, one, other : of the items that both models cover, (n,), higher = more related, without NaN.
     n_votes : where the search begins, such as the votes there are; most : the largest number that is tried.
-    figure : one that has intervals over votes (`interval_rules.FIGURES`); top : k of the precision, which has to be
+    figure : one that has intervals over votes (`intervals.FIGURES`); top : k of the precision, which has to be
     `TOP_K`; progress : told (done, about how many).
 
     Raises `InputError` for another figure, models of which one's figure is undefined, or a `most` too small for a plan;

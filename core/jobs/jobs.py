@@ -1,8 +1,8 @@
 """Long work runs in a process of its own, watched through the table `job`.
 
-A page starts a job and looks at its row; the process (`job_process.py`) writes progress and a heartbeat there, and
+A page starts a job and looks at its row; the process (`core/worker.py`) writes progress and a heartbeat there, and
 its result in the transaction that ends it. Cancelling ends the process. Jobs whose process is gone are found out by
-`job_sweep.sweep`.
+`sweep`.
 
 What jobs left behind: those whose process is gone are marked, and their files and those of crashes are removed.
 """
@@ -40,7 +40,7 @@ STALE_SECONDS = 60.0
 ASLEEP_SECONDS = 24 * 3600.0
 STOPPED = "The program stopped while this was running. Start it again; runoff.log in the workspace may say more."
 JOBS = "jobs"  # what `Store.write` calls them
-# What `job_process` can do.
+# What `core/worker.py` can do.
 KINDS = (
     "import_embedding",
     "encode_tokens",

@@ -2,11 +2,11 @@
 
 Reference: Lombardo et al. (2020), EMNLP, Eqs. 2–4, 10 and section 2.7.
 
-Values of a plan and its costs as they are given, checked: any kind of number that means the right thing is taken.
-
 What is advised for a plan, as warnings with reasons; never limits.
 
 Reference: Lombardo et al. (2020), EMNLP, section 2.7 and footnote 6.
+
+Values of a plan and its costs as they are given, checked: any kind of number that means the right thing is taken.
 """
 
 from __future__ import annotations

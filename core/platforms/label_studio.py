@@ -81,16 +81,16 @@ class LabelStudio:
 
 def write_config(ballot: Outgoing) -> str:
     """The labelling interface: the wording, the examples, the two pairs, and the answers that choose neither."""
-    spoken = language(ballot.language)
+    spoken = language(ballot.wording.language)
     question, explained = map(spoken.text, NOTIONS[ballot.notion])
-    paragraphs = paragraphs_of(ballot.instructions or explained)
+    paragraphs = paragraphs_of(ballot.wording.instructions or explained)
     choices = [("tie", TIE[ballot.notion])] if ballot.ties_allowed else []
     options = "".join(
         f"    <Choice value={_attribute(spoken.text(text))} alias={_attribute(value)}/>\n"
         for value, text in [*choices, ("unknown", UNKNOWN)]
     )
     told = [" ".join(part.split()) for part in paragraphs]
-    for example in ballot.examples:
+    for example in ballot.wording.examples:
         pairs = " | ".join(" – ".join(pair) for pair in (example.left, example.right))
         answer = {"left": " – ".join(example.left), "right": " – ".join(example.right)}
         solution = answer.get(example.answer) or spoken.text("both equally")
@@ -99,7 +99,7 @@ def write_config(ballot: Outgoing) -> str:
     headers = "".join(f'  <Header size="5" value={_attribute(text)}/>\n' for text in told)
     return (
         "<View>\n"
-        f"  <Header value={_attribute(ballot.question or question)}/>\n{headers}"
+        f"  <Header value={_attribute(ballot.wording.question or question)}/>\n{headers}"
         f'  <Pairwise name="{CHOICE}" toName="left,right"/>\n'
         '  <Text name="left" value="$left"/>\n  <Text name="right" value="$right"/>\n'
         f'  <Choices name="{OTHER}" toName="left" choice="single-radio" showInLine="true">\n{options}  </Choices>\n'

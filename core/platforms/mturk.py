@@ -12,10 +12,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Ints
 from ..base.plurals import many
 from ..errors import Issue
 from ..questions.template import template, write_batch
-from ..tabular import Ints, Table
+from ..tabular import Table
 from ..votes.answers import find_layout, read_answers
 from ..votes.meanings import (
     APPROVE_ASKED,
@@ -55,11 +56,8 @@ def page_of(ballot: Outgoing, target: str) -> str:
         n_comparisons=ballot.widest,
         notion=ballot.notion,
         ties_allowed=ballot.ties_allowed,
-        question=ballot.question,
-        instructions=ballot.instructions,
-        examples=ballot.examples,
+        wording=ballot.wording,
         target=target,
-        language=ballot.language,
     )
 
 

@@ -3,24 +3,24 @@
     comparison_id,voter,choice[,seconds][,submitted_at]
     b1-0a1b2c3d-00001-1,anna,left
 
-The comparisons go out as tables too (`colleagues`), so that votes can be collected with anything that holds rows: a
+The comparisons go out as tables too, so that votes can be collected with anything that holds rows: a
 form, a spreadsheet, a script.
 
 Files for colleagues: the comparisons as tables to fill in, one for all or one for each, as CSV or for Excel.
 
-They come back as a plain table of votes (`plain`).
+They come back as such a table.
 
 A ballot as web pages that need no server: each file holds comparisons, keeps the answers, and ends with a CSV.
 
 A file works from a disk or any web host. It renders the template of all platforms; the answers stay in the browser
-until the voter sends back the CSV, which is a plain table of votes (`plain`).
+until the voter sends back the CSV, which is such a table.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -28,9 +28,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..i18n import STANDARD
 from ..i18n import language as language_of
-from ..questions.template import FIELDS, Example, fill, paragraphs_of, render, template
+from ..questions.template import FIELDS, NO_WORDING, Wording, fill, paragraphs_of, render, template
 from ..tables import COMPARISONS
 from ..tabular import Table, places_of
 from ..tabular.csv_writing import for_spreadsheets
@@ -62,7 +61,7 @@ class Plain:
     )
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
-        """The comparisons as one table for all, as CSV and for Excel (`colleagues` writes one for each)."""
+        """The comparisons as one table for all, as CSV and for Excel (`deal_out` says who gets which)."""
 
         return table_files(ballot)
 
@@ -238,18 +237,15 @@ def write_offline(
     name: str,
     notion: str,
     ties_allowed: bool,
-    question: str | None = None,
-    instructions: str | None = None,
-    examples: Sequence[Example] = (),
+    wording: Wording = NO_WORDING,
     consent: str = "",
     n_files: int = 1,
-    language: str = STANDARD,
 ) -> dict[str, bytes]:
     """The files by name: the ballot's tasks dealt out evenly within one task, whole and in order, `n_files` at most.
 
     `comparisons` is a table of schema COMPARISONS, `name` begins the files' names. `consent` (plain text; a blank line
-    begins a paragraph) and `examples` stand before the first comparison; a voter who begins agrees. `language`, a code
-    of `LANGUAGES`, is that of all other texts; the CSV that comes back is the same in each. Raises `InputError` for no
+    begins a paragraph) and the examples of `wording` stand before the first comparison; a voter who begins agrees. The
+    CSV that comes back is the same in each language. Raises `InputError` for no
     comparison, or a number of files that isn't between 1 and `MAX_FILES`.
 
     >>> columns = {"question_id": 7, "task_id": "t", "n": 1, "first": 0, "second": 1, "flipped": False}
@@ -261,16 +257,9 @@ def write_offline(
     COMPARISONS.check(comparisons)
     if comparisons.empty or not 1 <= n_files <= MAX_FILES:
         raise InputError(f"A ballot with comparisons makes 1 to {MAX_FILES} files, not {n_files}.")
-    text = language_of(language).text
-    body = template(
-        n_comparisons=1,
-        notion=notion,
-        ties_allowed=ties_allowed,
-        question=question,
-        instructions=instructions,
-        target="page",
-        language=language,
-    )
+    text = language_of(wording.language).text
+    plain = replace(wording, examples=())  # these stand before the first comparison
+    body = template(n_comparisons=1, notion=notion, ties_allowed=ties_allowed, wording=plain, target="page")
     rows = comparisons.assign(id=comparison_ids(comparisons))[["task_id", "id", *FIELDS]]
     tasks = rows["task_id"].drop_duplicates()
     file_of = dict(zip(tasks, (at * n_files // len(tasks) for at in range(len(tasks))), strict=True))
@@ -280,9 +269,9 @@ def write_offline(
         shown = part.drop(columns="task_id").to_dict("records")
         page = render(
             "offline",
-            language,
+            wording.language,
             consent=paragraphs_of(text(consent)),
-            examples=examples,
+            examples=wording.examples,
             first=fill(body, {field: str(shown[0][field]) for field in FIELDS}),
             data=_json({"id": file_id, "comparisons": shown}),
         )

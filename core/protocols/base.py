@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..ballots.draw import draw_uniform
 from ..base.arrays import Floats, Ints
+from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress, spread, workers_for
 from ..errors import UndefinedMetricError
 from ..plan import Plan
@@ -33,7 +34,6 @@ from ..scores.reliability import Agreement, Metric
 Sampler = Callable[[Ints, int, np.random.Generator], Ints]
 
 N_TOP = 10  # the top that is spoken of: what of it a cut may lose, what another ballot would change
-MIN_VOTERS = 5  # fewest to make intervals from
 FEWEST_VOTERS = 4  # fewest that have halves
 RESAMPLES = 300  # of the voters, behind an interval
 WORTH_VOTES = 4_000_000  # votes scored in all, from which on more processes are started

@@ -1,8 +1,8 @@
 """The protocol "runoff": more accuracy from a vote than random opponents and win ratios give.
 
 Ballot 1 is drawn as the paper's, opponents at random. From then on one Bradley–Terry fit of all votes so far says who
-goes on (`selection`), and items meet that it can't tell apart yet (`pairing`); nobody is asked about the same item
-twice while others can be (`dealing`). The last fit's θ is the score. The method is described in docs/runoff.md.
+goes on, and items meet that it can't tell apart yet; nobody is asked about the same item twice while others can be
+(all three in `ballots.pairing`). The last fit's θ is the score. The method is described in docs/runoff.md.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Floats, Ints
+from ..base.estimates import MIN_VOTERS
 from ..errors import PlanError, StoreError
 from ..i18n import LANGUAGES, STANDARD, Language
 from ..i18n import language as language_of
@@ -34,7 +35,6 @@ from .task_page import Page
 
 UNKNOWN = "unknown"
 MAX_TASK_SIZE = 50
-MIN_VOTERS = 5  # fewest to make intervals from
 VOTERS = {"voters": ("Voters", "People whose answers count.")}  # a figure that every kind has
 WIN, TIE, LOSS = range(3)  # as what an answer counts for an item
 _APART = ("scale", "gold", "tolerance", "groups")  # settings that are stored in a way of their own

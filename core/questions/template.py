@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -24,8 +24,7 @@ import pandas as pd
 
 from ..base.templating import environment
 from ..errors import InputError, Issue, PlanError
-from ..i18n import STANDARD, translatable
-from ..i18n import STANDARD as ENGLISH
+from ..i18n import LANGUAGES, STANDARD, translatable
 from ..i18n import language as language_of
 from ..tables import COMPARISONS
 from ..votes.text import batch_bytes, encode
@@ -130,7 +129,7 @@ _STANDARD: Mapping[str, tuple[tuple[str, str, str], ...]] = {
 }  # fmt: skip
 
 
-def standard_examples(notion: str, *, ties_allowed: bool, language: str = ENGLISH) -> tuple[Example, ...]:
+def standard_examples(notion: str, *, ties_allowed: bool, language: str = STANDARD) -> tuple[Example, ...]:
     """Examples to start from for relatedness or similarity; without the tie where none may be answered.
 
     >>> [example.answer for example in standard_examples("similarity", ties_allowed=False)]
@@ -142,6 +141,37 @@ def standard_examples(notion: str, *, ties_allowed: bool, language: str = ENGLIS
         a, b, c, d = text(words).split(", ")
         found.append(Example((a, b), (c, d), answer, text(why)))
     return tuple(example for example in found if ties_allowed or example.answer != "tie")
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What voters read. An empty question or instruction means the standard text of the project's notion, in `language`
+    (a code of `LANGUAGES`), as all other standard texts are.
+    """
+
+    question: str = ""
+    instructions: str = ""
+    examples: tuple[Example, ...] = ()
+    language: str = STANDARD
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Wording:
+        """A wording as JSON keeps it; what an older version didn't know has its default. TypeError or ValueError for
+        others."""
+        texts = {name: value for name, value in stored.items() if name != "examples"}
+        if texts.get("language", STANDARD) not in LANGUAGES:
+            raise ValueError(f"There is no language {texts['language']!r}.")
+        return cls(**texts, examples=tuple(Example.of(example) for example in stored.get("examples", ())))
+
+    def stored(self) -> dict[str, Any]:
+        """For JSON; as it always was where voters read English, so that what was registered stays the same."""
+        row = asdict(self)
+        if self.language == STANDARD:
+            del row["language"]
+        return row
+
+
+NO_WORDING = Wording()  # of one's own: all texts are standard
 
 
 STANDARD_EXAMPLES: Mapping[str, tuple[Example, ...]] = {
@@ -201,11 +231,8 @@ def template(
     n_comparisons: int,
     notion: str,
     ties_allowed: bool,
-    question: str | None = None,
-    instructions: str | None = None,
-    examples: Sequence[Example] = (),
+    wording: Wording = NO_WORDING,
     target: str = "turkle",
-    language: str = STANDARD,
 ) -> str:
     """The page for tasks of up to `n_comparisons` comparisons.
 
@@ -213,27 +240,27 @@ def template(
     left, right, tie (where `ties_allowed`) and unknown. The page's script removes comparisons whose cells are empty.
     Keys: ← or 1 the left pair, → or 2 the right one, ↓ or 3 a tie, 0 for a word that isn't known, ↑ back.
 
-    Parameters: `notion`, relatedness or similarity, chooses the wording; `question` and `instructions` replace it
-    (plain text; a blank line begins a paragraph); `examples` stand between them and the first comparison, folded away
-    on a phone; `target`, "turkle" or "mturk": Turkle brings its own form and
-    Submit button, Mechanical Turk needs a `<crowd-form>` around the same page; "page" is the voting page: one
-    comparison, style and script in files of their own (`asset`), the instructions folded away. `language`, a code of
-    `LANGUAGES`, is that of all texts but `question`, `instructions` and `examples`; names and values of fields stay.
-    Raises `InputError` for another notion or target, or fewer than one comparison.
+    Parameters: `notion`, relatedness or similarity, chooses the standard texts; question and instructions of `wording`
+    replace them (plain text; a blank line begins a paragraph), its examples stand between them and the first
+    comparison, folded away on a phone, and its language is that of all other texts; names and values of fields stay.
+    `target`, "turkle" or "mturk": Turkle brings its own form and Submit button, Mechanical Turk needs a
+    `<crowd-form>` around the same page; "page" is the voting page: one comparison, style and script in files of their
+    own (`asset`), the instructions folded away. Raises `InputError` for another notion or target, or fewer than one
+    comparison.
 
     >>> page = template(n_comparisons=2, notion="relatedness", ties_allowed=True)
     >>> "${left_a_2}" in page and 'name="choice_2" value="tie"' in page and "<form" not in page
     True
     """
     _check(n_comparisons, notion, target)
-    text = language_of(language).text
+    text = language_of(wording.language).text
     return render(
         "own_page" if target == "page" else "task",
-        language,
+        wording.language,
         target=target,
-        question=question or text(NOTIONS[notion][0]),
-        instructions=paragraphs_of(instructions or text(NOTIONS[notion][1])),
-        examples=examples,
+        question=wording.question or text(NOTIONS[notion][0]),
+        instructions=paragraphs_of(wording.instructions or text(NOTIONS[notion][1])),
+        examples=wording.examples,
         n_comparisons=n_comparisons,
         suffixes=suffixes(n_comparisons),
         ties_allowed=ties_allowed,

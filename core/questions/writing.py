@@ -4,7 +4,7 @@ So ratings cover their scale evenly. The ratings are wanted equally often in eac
 one need nobody: the larger text is put beside a smaller one of its level and genre, from a pool or written for another
 text. Raters then see all pairs in random order and without what was wanted, since their ratings decide.
 
-Files for people who write by hand are in `writing_files`, those of task pages in `platforms.text_batches`.
+Batches of task pages are in `platforms.questions`.
 
 Reference: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity, section 4.2, phase 1.
 
@@ -141,11 +141,6 @@ class TextPair:
     larger: Text
     smaller: Smaller
     wanted: float
-
-    @property
-    def is_by_lot(self) -> bool:
-        """Whether the two were put together without anybody's wanting it."""
-        return self.smaller.source_id != self.larger.text_id
 
 
 def wanted_ratings(scale: RatingScale = CLSS) -> list[float]:

@@ -6,7 +6,6 @@ what cells say that are no texts (`values`). What the columns mean is for the re
 
 from __future__ import annotations
 
-from ..base.arrays import Ints
 from .dialect import SPARE_CELLS, Dialect, bounded, find_dialect, is_unclosed, lines, records
 from .encoding import ENCODINGS, Decoded, decode_bytes, in_utf8, known_encoding
 from .json_rows import RowsOfJson, is_json, json_records, json_table
@@ -42,7 +41,6 @@ __all__ = [
     "CsvTable",
     "Decoded",
     "Dialect",
-    "Ints",
     "Lines",
     "Numbers",
     "RowTable",

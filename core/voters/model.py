@@ -3,14 +3,13 @@
 Voter v holds of item i the opinion o = F(z + σ*·(1 − z²)·η), with z the underlying similarity, σ* the
 voter's nonconformity, η ~ N(0, 1) drawn once for each voter and item and kept for the whole campaign,
 and F the cut to [−1, 1]; asked for relatedness, |o|. The voter prefers the item of the higher opinion,
-but with probability ε names the other. Equal opinions are a tie, and oversight doesn't touch ties. Who the
-voters are, and the kinds that don't go by their opinions, stands in `panel`.
+but with probability ε names the other. Equal opinions are a tie, and oversight doesn't touch ties.
 
 Reference: Lombardo et al. (2020), EMNLP, Eq. 11 and section 4.1.
 
-Panels: how simulated voters differ from each other, and the kinds of voter that no panel is without.
+Panels (`Panel`): how simulated voters differ from each other, and the kinds of voter that no panel is without.
 
-Most voters go by their opinions (`voters`). Three kinds seen in real crowds don't, or not always:
+Most voters go by their opinions. Three kinds seen in real crowds don't, or not always:
 
 * a **random clicker** names either side with equal chance, whatever is shown, and never says that two items tie;
 * an **always-left** voter names the item shown on the left, whatever it is, and never says that two items tie;

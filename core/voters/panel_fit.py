@@ -1,12 +1,12 @@
 """The voter model fitted to people: nonconformity σ* and oversight ε of a panel, from its votes.
 
-A voter's votes have a likelihood for every σ* and ε (`voter_likelihood`), given the items' similarities z. Over voters
+A voter's votes have a likelihood for every σ* and ε (`likelihood`), given the items' similarities z. Over voters
 σ* is uniform on one range and ε on another, independent, as a `Panel` has them; the ranges are those that make all
-votes likeliest (`panel_search`), and intervals come from drawing voters with replacement.
+votes likeliest (`likelihood`), and intervals come from drawing voters with replacement.
 
 σ* is not identified where z is free. Opinions differ by σ*·(1 − z²), so that similarities twice as far apart with twice
 the σ* give much the same votes. Hence z must be given, or taken from a family of distributions by the ranks of the
-scores (`assumed_similarity`); then everything found is conditional on the family, and says so.
+scores (`similarity_from_ranks`); then everything found is conditional on the family, and says so.
 
 Reference for the model: Lombardo et al. (2020), EMNLP, section 4.1, which leaves the fit to later work.
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..base.arrays import Bools, Ints
 from .matching import combined, first_of
-from .verdicts import Policy, Verdict, give_reasons, tell_displaced
+from .verdicts import Counted, Policy, Verdict, give_reasons, tell_displaced
 
 JUDGEMENT = ["assignment_id", "voter", "question_id"]
 STANDING = ("counted", "repeat")  # votes among which one counts
@@ -154,7 +154,7 @@ def _decide(
         rows.loc[at, "status"], rows.loc[at, "submitted_at"] = decision, time
     first_by = np.full(len(at), "", dtype=object)
     first_by[votes] = first
-    give_reasons(verdict, at, open_rows, stored.was, becomes, decision, first_by, policy)
+    give_reasons(verdict, at, open_rows, Counted(stored.was, becomes, decision, first_by), policy)
     tell_displaced(verdict, at[votes[is_first]], voting[is_first], others, policy)
     return others
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Ints
 from ..errors import Issue
-from ..i18n import STANDARD
-from ..questions.template import Example
-from ..tabular import Ints, Table
+from ..tabular import Table
 from .meanings import Said
+
+if TYPE_CHECKING:
+    from ..questions.template import Wording
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,7 @@ class Outgoing:
 
     `code` begins the files' names; `widest` is the number of comparisons of its widest task; `comparisons` reads the
     ballot (`tables.COMPARISONS`), `only` the question ids to ask for: None for all of them, else what is missing (a
-    top-up; the names of its files say so). `question`, `instructions` and `examples` replace the template's
-    wording; its other texts are in `language`.
+    top-up; the names of its files say so).
     """
 
     code: str
@@ -55,12 +56,9 @@ class Outgoing:
     notion: str
     ties_allowed: bool
     comparisons: Callable[[], pd.DataFrame]
+    wording: Wording
     only: Callable[[], Collection[int] | None] = lambda: None
     is_top_up: bool = False
-    question: str | None = None
-    instructions: str | None = None
-    examples: Sequence[Example] = ()
-    language: str = STANDARD
 
     def asked(self) -> pd.DataFrame:
         """The comparisons to ask for, those of a top-up without the rest."""

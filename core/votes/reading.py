@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Ints
 from ..errors import Issue
 from ..tables import ANSWERS
-from ..tabular import Ints, Texts
+from ..tabular import Texts
 from .platform import ResultFile
 from .text import decode
 from .times import to_utc, unread_times

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -160,26 +160,35 @@ class Verdict:
         return np.flatnonzero(self.kind == "")
 
 
-def give_reasons(
-    verdict: Verdict,
-    at: Ints,
-    open_rows: pd.DataFrame,
-    was: Objects,
-    becomes: Objects,
-    decision: Objects,
-    first_by: Objects,
-    policy: Policy,
-) -> None:
+class Counted(NamedTuple):
+    """What counting made of some answers, as arrays of texts: their status before and now, what is decided of their
+    assignments, and the assignment whose vote came first."""
+
+    was: Objects
+    becomes: Objects
+    decision: Objects
+    first_by: Objects
+
+
+class _Answer(NamedTuple):
+    kind: str
+    was: str
+    becomes: str
+    decision: str
+    first_by: str
+    status: str
+    note: str
+
+
+def give_reasons(verdict: Verdict, at: Ints, open_rows: pd.DataFrame, counted: Counted, policy: Policy) -> None:
     """Most votes are new, or known and counted, and need no reason: the others are told one by one."""
     kind = verdict.kind[at]
-    needless = (kind == "new") & (decision != "rejected") | (kind == "unknown")
-    told = ~needless & ((kind != "known") | (was == "rejected") | (verdict.becomes[at] != ""))
-    status, note = (open_rows[name].to_numpy(dtype=object) for name in ("status", "note"))
-    columns = (kind, was, becomes, decision, status, note, first_by)
+    needless = (kind == "new") & (counted.decision != "rejected") | (kind == "unknown")
+    told = ~needless & ((kind != "known") | (counted.was == "rejected") | (verdict.becomes[at] != ""))
+    columns = (kind, *counted, *(open_rows[name].to_numpy(dtype=object) for name in ("status", "note")))
     verdict.reason[at] = ""
-    verdict.reason[at[told]] = [
-        _reason(policy, *values) for values in zip(*(column[told] for column in columns), strict=True)
-    ]
+    answers = (_Answer(*values) for values in zip(*(column[told] for column in columns), strict=True))
+    verdict.reason[at[told]] = [_reason(answer, policy) for answer in answers]
 
 
 def tell_displaced(verdict: Verdict, at: Ints, counting: pd.DataFrame, others: pd.DataFrame, policy: Policy) -> None:
@@ -195,25 +204,23 @@ def tell_displaced(verdict: Verdict, at: Ints, counting: pd.DataFrame, others: p
     verdict.reason[at[there]] = [text.format(when, assignment) for assignment in ids]
 
 
-def _reason(
-    policy: Policy, kind: str, was: str, becomes: str, decision: str, status: str, note: str, first: str
-) -> str:
-    because = f": {note}" if note else ""
-    repeated = _repeated(first, policy)
-    if kind == "changed":
-        return _change(was, becomes, because, repeated)
-    if kind == "rejected":
+def _reason(answer: _Answer, policy: Policy) -> str:
+    because = f": {answer.note}" if answer.note else ""
+    repeated = _repeated(answer.first_by, policy)
+    if answer.kind == "changed":
+        return _change(answer.was, answer.becomes, because, repeated)
+    if answer.kind == "rejected":
         return f"rejected{because}"
-    if kind == "repeat":
+    if answer.kind == "repeat":
         return repeated
-    if kind == "excluded":
+    if answer.kind == "excluded":
         return "the voter is left out by the owner"
-    if kind == "new":
+    if answer.kind == "new":
         return f"the assignment is rejected{because}, and counts by the policy of the project"
-    if was == "rejected" and status == "submitted":
+    if answer.was == "rejected" and answer.status == "submitted":
         return "it is rejected in the store and this file decides nothing; it comes back when a file says Approved"
-    if decision != "submitted" and status == decision:
-        return f"the assignment is {decision} now, which changes nothing in the count{because}"
+    if answer.decision != "submitted" and answer.status == answer.decision:
+        return f"the assignment is {answer.decision} now, which changes nothing in the count{because}"
     return "its time is known better now"
 
 

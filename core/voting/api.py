@@ -25,7 +25,7 @@ from ..i18n import Language, language, preferred, translatable
 from ..questions import RoundSettings, round_kind, round_kinds
 from ..questions.base import UNKNOWN
 from ..questions.task_page import PageSettings, columns_of, settings_of_page, single_question
-from ..questions.template import FIELDS, NOTIONS, fill, packaged, paragraphs_of, template
+from ..questions.template import FIELDS, NOTIONS, Wording, fill, packaged, paragraphs_of, template
 from ..questions.template import asset as template_asset
 from ..questions.voting_settings import ADDRESS_KEPT, TRAITS
 from ..store import Store, open_store
@@ -188,10 +188,8 @@ def task_html(view: View, texts: Mapping[str, str]) -> str:
         n_comparisons=1,
         notion=view.notion,
         ties_allowed=view.settings.ties_allowed,
-        question=wording.get("question") or None,
-        instructions=wording.get("instructions") or None,
+        wording=Wording(wording.get("question") or "", wording.get("instructions") or "", language=view.language.code),
         target="page",
-        language=view.language.code,
     )
     return fill(page, {name: texts.get(name, "") for name in FIELDS})
 

@@ -15,6 +15,7 @@ from core.commands import ballots, projects, voters, votes
 from core.commands.base import from_json, result_type, to_json
 from core.commands.executor import COMMANDS, command_of, params_of
 from core.jobs.jobs import Job
+from core.questions import default_settings
 from core.questions.voting_settings import VotingSettings
 from core.votes.effects import Effect, Move
 from core.votes.settlement import Review
@@ -22,6 +23,7 @@ from core.votes.settlement import Review
 FILE = votes.Brought("ab", "a.csv", 12)
 EXAMPLES = [
     ballots.DrawBallot("p", 3, None),
+    ballots.DrawRound("p", 3, None, json.loads(json.dumps(default_settings("order", seed=7).stored())), after=1),
     ballots.OpenVoting("p", 3, 2, "b1-0", 1, "campaign", VotingSettings(ask=("age",)).stored()),
     voters.ExcludeVoters("p", 3, (1, 2), "Why", {1: {"proposed": ["x"]}}),
     voters.ReviewAssignments("p", 3, 4, {1: Review("approve"), 2: None}),

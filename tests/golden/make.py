@@ -38,19 +38,19 @@ from core.protocols import Votes
 from core.protocols.base import balanced
 from core.protocols.runoff import Runoff, spread_appearances
 from core.questions import default_settings
-from core.questions.template import Example, write_batch
+from core.questions.template import Example, Wording, write_batch
 from core.questions.writing import task_page
 from core.simulation import simulate_campaign
 from core.simulation.campaign import quick_comparisons
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.ballots.ballots import Ballot, ballot_seed, read_ballots, read_comparisons, read_rounds
+from core.store.ballots.ballots import Ballot, ballot_seed, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_next_ballot, draw_round, round_seed
 from core.store.ballots.pilots import draw_pilot
 from core.store.ballots.simulated import simulate_votes
-from core.store.projects.plans import PlanSettings, Wording, read_rankings, register_plan, save_plan, settings_of
+from core.store.projects.plans import PlanSettings, read_rankings, register_plan, save_plan, settings_of
 from core.store.projects.projects import create_project, read_log
 from core.store.scores.scores import read_dataset
 from core.store.tokens.areas import add_areas
@@ -64,7 +64,7 @@ from core.voters.model import exponential
 from core.voting import api
 from tests.campaigns import AREAS, answer_batch
 from tests.old_workspaces import GONE_ON, MAIN, unpack_kept_workspace
-from tests.rounds_of_people import SCHEMES, SMALL
+from tests.rounds_of_people import SCHEMES, SMALL, read_rounds
 from voting import pages
 
 FOLDER = Path(__file__).parent
@@ -326,7 +326,7 @@ def files_out(store: Store, project_id: str) -> dict[str, Any]:
     ways: dict[str, dict[str, Any]] = {
         "two files": {"n_files": 2, "ties_allowed": False},
         "Italian": {
-            "question": ITALIAN.question, "examples": ITALIAN.examples, "consent": "Yes.\n\nNo.", "language": "it",
+            "wording": Wording(ITALIAN.question, "", ITALIAN.examples, "it"), "consent": "Yes.\n\nNo.",
             "ties_allowed": True,
         },
     }  # fmt: skip

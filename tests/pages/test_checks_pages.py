@@ -8,11 +8,11 @@ from campaigns import PLAN, make_project
 from page_words import turn_to, words
 
 from core.ballots.checks import CheckSettings, GoldPair
-from core.questions.template import Example
+from core.questions.template import Example, Wording
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
-from core.store.projects.plans import Wording, proposed_plan, read_plan
+from core.store.projects.plans import proposed_plan, read_plan
 from core.views.plan import cost_said, counts_table
 
 CHECKS = CheckSettings(overlap=0.2, gold=1, gold_pairs=(GoldPair(("cat", "dog"), ("saw", "007")),), repeats=1)

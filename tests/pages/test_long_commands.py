@@ -14,6 +14,7 @@ from core.commands import ballots, executor, projects, votes
 from core.commands import voters as of_voters
 from core.errors import InputError, StaleError
 from core.jobs import jobs
+from core.questions import default_settings
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
@@ -212,6 +213,7 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
     every = [
         ballots.DrawBallot(*here, None),
         ballots.DrawWaiting(*here),
+        ballots.DrawRound(*here, None, default_settings("rating").stored()),
         ballots.CloseBallot(*here, *ballot),
         ballots.DiscardBallot(*here, *ballot),
         ballots.ReopenBallot(*here, *ballot),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from page_words import labelled, press, words
 
-from core.store.ballots.ballots import read_rounds
 from tests.odd_ones import OddOne
+from tests.rounds_of_people import read_rounds
 
 
 def test_a_fifth_kind_is_on_the_pages(demo, visit, odd):

@@ -16,13 +16,12 @@ from core.jobs import jobs
 from core.questions.rating.files import read_ratings
 from core.questions.rating.scales import GoldPair
 from core.questions.rating.statistics import alpha, leave_one_out
-from core.store.ballots.ballots import read_rounds
 from core.store.projects.library import open_library, read_embeddings
 from core.store.projects.projects import create_project
 from core.store.tokens.areas import read_areas
 from core.views.schemes import rounds
 from core.views.schemes.schemes import said
-from tests.rounds_of_people import accept_answers
+from tests.rounds_of_people import accept_answers, read_rounds
 
 WIDE = b"word1,word2,anna,ben,*cleo*\nship,boat,9,8.5,9\nship,salt,2,4,1\nsea,boat,5,x,6\nsea,salt,7,5,6.5\n"
 

@@ -13,12 +13,11 @@ import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, make_project
 from rounds_of_people import SMALL
 
-from core.questions.template import write_batch
+from core.questions.template import Wording, write_batch
 from core.questions.voting_settings import ADDRESS_KEPT
 from core.store import schema as t
 from core.store.ballots.ballots import read_ballots, read_comparisons
 from core.store.ballots.drawing import draw_next_ballot, draw_round
-from core.store.projects.plans import Wording
 from core.store.votes.checks import gold_of
 from core.store.votes.votes import accept_upload
 from core.store.voting.voting import read_link, read_voting

@@ -34,12 +34,9 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
                 name=ballot.code,
                 notion=project.notion,
                 ties_allowed=plan.ties_allowed,
-                question=plan.wording.question or None,
-                instructions=plan.wording.instructions or None,
-                examples=plan.wording.examples,
+                wording=plan.wording,
                 consent=consent,
                 n_files=n_files,
-                language=plan.wording.language,
             )
 
         if n_files == 1:

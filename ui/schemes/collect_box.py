@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.commands.ballots import DrawRound
 from core.errors import RunoffError
 from core.i18n import LANGUAGES, STANDARD
 from core.plan.plan import kept
@@ -17,7 +17,6 @@ from core.questions.order.files import groups_of, read_groups
 from core.questions.order.groups import TargetGroup, draw_groups
 from core.questions.rating.scales import CLSS, SCALES, TOLERANCE, RatingScale, read_rated_pairs
 from core.store.ballots.ballots import Ballot
-from core.store.ballots.drawing import draw_round
 from core.store.projects.library import open_library, read_embeddings
 from core.store.projects.plans import read_plan
 from core.store.projects.projects import Project
@@ -26,11 +25,12 @@ from core.views.schemes import rounds as view
 from core.views.schemes import target_groups
 from ui.plan.wording_form import LANGUAGE_HELP
 from ui.schemes.round_box import round_box
-from ui.shared import choosers, frame
+from ui.shared import choosers, frame, jobs
 
 SOURCES = {"propose": "Propose by an embedding", "text": "From a text"}
 SIZES = ("Positives", 2, 5), ("Distractors", 0, 3), ("Randoms", 0, 3)
 NEW = 0
+_DRAWN = "_drawn_round"  # in the session: the number of a round that is shown as soon as it is there
 
 
 def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
@@ -44,8 +44,8 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
     chosen = NEW
     if numbers:
         key = f"round-{project.id}-{area_id}"
-        if (drawn := st.session_state.pop("_drawn_round", None)) in numbers:
-            st.session_state[key] = drawn
+        if st.session_state.get(_DRAWN) in numbers:
+            st.session_state[key] = st.session_state.pop(_DRAWN)
         names = {n: found.listed for n, found in numbers.items()} | {NEW: "A new round"}
         chosen = choosers.selectbox("Round", names, key=key, width=360)
     if chosen == NEW:
@@ -88,22 +88,15 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
         st.caption("There are no groups yet: propose some, or paste a file of target groups.")
         return
     st.markdown(view.cost_said(settings, n))
-    frame.command_button(
+    number = max((one.round.number for one in rounds), default=0) + 1
+    jobs.offer(
         "Draw the round",
-        partial(draw_round, area_id=area_id, after=after),
-        project.id,
-        settings,
-        done=_drawn,
+        DrawRound(project.id, frame.expected(), area_id, settings.stored(), after),
+        lambda: st.session_state.update({_DRAWN: number}),
         type="primary",
         icon=":material/casino:",
         key=f"draw-{key}",
     )
-
-
-def _drawn(number: int) -> str:
-    """Say so, and show the round at the next run."""
-    st.session_state["_drawn_round"] = number
-    return f"Round {number} is drawn. Next: give it to people."
 
 
 # What a kind of question asks for, by the names in `About.editors`; `row` is the first of the form, for short fields.

@@ -9,11 +9,11 @@ from core.base.durable import slug
 from core.base.percent import percent
 from core.base.plurals import many, plural
 from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
+from core.commands.votes import WithdrawUpload
 from core.platforms.questions import round_files
 from core.store.ballots.ballots import short_questions
 from core.store.ballots.comparisons import read_shown
 from core.store.projects.projects import Project
-from core.store.votes.uploads import withdraw_upload
 from core.views.schemes.rounds import RoundView
 from core.views.words import moment
 from ui.collect.settlement_box import settle
@@ -124,13 +124,7 @@ def _uploads(project: Project, found: RoundView) -> None:
     with st.container(border=True):
         upload = to_withdraw(project, there, "Withdraw a file", found.round.id, noun="answer")
         if st.button("Withdraw it", key=f"withdraw-{found.round.id}"):
-            frame.carry_out(
-                withdraw_upload, frame.store(), project.id, upload.id,
-                done=lambda done: plural(
-                    done.judgements, "{n} answer of {file} count no more.", "{n} answers of {file} count no more.",
-                    file=upload.filename,
-                ),
-            )  # fmt: skip
+            jobs.send(WithdrawUpload(project.id, frame.expected(), upload.id, upload.filename, noun="answer"))
 
 
 def _close(project: Project, found: RoundView) -> None:

@@ -58,8 +58,9 @@ def send(command: Command[R], then: Callable[[], Any] | None = None) -> None:
     st.rerun()
 
 
-def offer(label: str, command: Command[Any], **options: Any) -> None:
-    """A button that carries out a command, unless a job carries out such a one now; `options` go to the button.
+def offer(label: str, command: Command[Any], then: Callable[[], Any] | None = None, **options: Any) -> None:
+    """A button that carries out a command, unless a job carries out such a one now; `then` as for `send`, `options` go
+    to the button.
 
     Why the last job of just this command ended early stands beside it.
     """
@@ -71,7 +72,7 @@ def offer(label: str, command: Command[Any], **options: Any) -> None:
         if last is not None and last.state == "failed":
             st.warning(frame.plain(executor.ended_said(store, last)))
     if st.button(label, **{**options, "disabled": running or options.get("disabled", False)}):
-        send(command)
+        send(command, then)
 
 
 def tell_ends() -> None:

@@ -217,10 +217,6 @@ class VoteFacts:
     n_other_checks: int
     n_overlapping: int
 
-    @property
-    def n_counted(self) -> int:
-        return self.by_status.get("counted", 0)
-
 
 @dataclass(frozen=True)
 class ExclusionFacts:

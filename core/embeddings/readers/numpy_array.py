@@ -1,7 +1,4 @@
-"""A NumPy array (.npy) of vectors, whose words stand in a file of their own (see `vocabulary`).
-
-The words of an array that has none: a list of them in a file of its own.
-"""
+"""A NumPy array (.npy) of vectors, whose words stand as a list in a file of their own (`find_vocabulary`)."""
 
 from __future__ import annotations
 

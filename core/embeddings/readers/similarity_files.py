@@ -1,9 +1,7 @@
 """Reading a table of similarities: what it is known by, and its rows.
 
-It may be gigabytes long, so it goes by in pieces (`core.embeddings.readers.similarity_files`): once to see how it is written where quotation
-marks are in it, and once to be read. What is decided is what is decided of any other table.
-
-Tables too long to be held: the same decisions as for any other (`table`), made by reading them more than once.
+It may be gigabytes long, too long to be held, so it goes by in pieces: once to see how it is written where quotation
+marks are in it, and once to be read. What is decided is what is decided of any other table (`core.tabular.table`).
 
     table = open_long(pieces, "similarities.csv", codec="utf-8")
     for number, cells in table.rows(pieces(), n_needed=3): ...

@@ -146,12 +146,6 @@ def rounds_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
     return [one for one in every_ballot_of(conn, project_id) if one.is_round and one.area_id == area_id]
 
 
-def read_rounds(store: Store, project_id: str, area_id: int | None = None) -> list[Ballot]:
-    """The rounds of a ranking in the order they were drawn."""
-    with store.read() as conn:
-        return rounds_of(conn, project_id, area_id)
-
-
 def round_of(conn: sa.Connection, project_id: str, number: int, area_id: int | None = None) -> Ballot:
     """A round by its number, 1, 2, …; `StoreError` where there is none."""
     for found in rounds_of(conn, project_id, area_id):

@@ -413,11 +413,6 @@ def round_code(project_id: str, number: int, seed: int, drawn: DrawnRound) -> st
     return f"r{number}-{digest.hexdigest()[:8]}"
 
 
-def next_settings(found: Ballot) -> RoundSettings:
-    """Settings for the round that follows one: as it was, with another seed."""
-    return replace(found.settings, seed=(found.settings.seed + 1) % 2**31)
-
-
 def _has_answers(conn: sa.Connection, ballot: Ballot) -> bool:
     answered = sa.select(t.assignment.c.id).where(t.assignment.c.ballot_id == ballot.id).limit(1)
     return conn.execute(answered).first() is not None

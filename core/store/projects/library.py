@@ -24,7 +24,7 @@ from ...embeddings import (
 )
 from ...errors import InputError, RunoffError, StoreError
 from .. import schema as t
-from ..command import command, insert_missing
+from ..command import Change, command, insert_missing
 from ..engine import Store, now
 from .projects import get_project
 
@@ -113,9 +113,7 @@ def import_into(store: Store, project_id: str, path: str | Path, *, name: str = 
         info = import_embedding(source, work, trusted=trusted)
         embedding_id = adopt_import(store, work, info.identity)
         with command(store, project_id, "import embedding") as change:
-            change.detail = {"embedding": embedding_id, "name": called, "source": shown}
-            record_import(change.conn, embedding_id, name=called, source=shown, info=info)
-            return link_embedding(change.conn, project_id, embedding_id, called)
+            return take_import(change, embedding_id, info, name=called, source=shown)
     finally:
         for left in store.incoming.glob(f"{work.name}*"):
             shutil.rmtree(left, ignore_errors=True)
@@ -166,6 +164,13 @@ def record_import(conn: sa.Connection, embedding_id: str, *, name: str, source: 
         info={**asdict(info), "identity": info.identity},
         imported_at=now(),
     )
+
+
+def take_import(change: Change, embedding_id: str, info: EmbeddingInfo, *, name: str, source: str) -> str:
+    """Record an import and use it in the command's project; the name that it has there."""
+    change.detail = {"embedding": embedding_id, "name": name, "source": source}
+    record_import(change.conn, embedding_id, name=name, source=source, info=info)
+    return link_embedding(change.conn, change.project_id, embedding_id, name)
 
 
 def link_embedding(conn: sa.Connection, project_id: str, embedding_id: str, name: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -19,14 +19,14 @@ import sqlalchemy as sa
 
 from ...ballots.checks import CheckCount, CheckSettings, check_checks, count_checks, proposed_checks
 from ...errors import PlanError, StoreError
-from ...i18n import LANGUAGES, STANDARD
+from ...i18n import LANGUAGES
 from ...plan import Plan
 from ...plan.budgets import appearances_for_cost
 from ...plan.plan import Cost, check_limits, cost
 from ...plan.registration import Kept, content_of, digest_of, kept_of
 from ...protocols import collectable, protocol_of
 from ...protocols.paper import Paper
-from ...questions.template import Example, check_examples
+from ...questions.template import Wording, check_examples
 from .. import schema as t
 from ..command import command, project_row
 from ..engine import Store, now
@@ -112,34 +112,6 @@ def ballot_named(
 
 MAX_TASK_SIZE = 50
 DEFAULT = Paper.name  # of plans that say nothing: until 0003 there was no other
-
-
-@dataclass(frozen=True)
-class Wording:
-    """What voters read. An empty question or instruction means the standard text of the project's notion, in `language`
-    (a code of `LANGUAGES`), as all other standard texts are.
-    """
-
-    question: str = ""
-    instructions: str = ""
-    examples: tuple[Example, ...] = ()
-    language: str = STANDARD
-
-    @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> Wording:
-        """A wording as JSON keeps it; what an older version didn't know has its default. TypeError or ValueError for
-        others."""
-        texts = {name: value for name, value in stored.items() if name != "examples"}
-        if texts.get("language", STANDARD) not in LANGUAGES:
-            raise ValueError(f"There is no language {texts['language']!r}.")
-        return cls(**texts, examples=tuple(Example.of(example) for example in stored.get("examples", ())))
-
-    def stored(self) -> dict[str, Any]:
-        """For JSON; as it always was where voters read English, so that what was registered stays the same."""
-        row = asdict(self)
-        if self.language == STANDARD:
-            del row["language"]
-        return row
 
 
 @dataclass(frozen=True)

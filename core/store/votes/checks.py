@@ -1,8 +1,8 @@
 """Votes read for checks of their quality: sides as shown, answers to the same comparisons, answers to checks.
 
-All answers of a ranking's voters, read for figures of each voter.
-
 Checks: comparisons with a known answer, which show whether a voter reads. They never enter scores.
+
+All answers of a ranking's voters, read for figures of each voter.
 """
 
 from __future__ import annotations

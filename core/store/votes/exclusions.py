@@ -1,8 +1,8 @@
 """Commands that leave voters out and take them back in, and who is left out.
 
 Leaving out is the owner's decision, with a reason, logged, and can be undone: all of a voter's votes in all ballots of
-the project are laid aside (`laid_aside`), also those still to come. Tallies, progress and top-up batches follow; closed
-ballots are scored anew at once (`rescoring`), while who went on from ballot to ballot stays as it was decided.
+the project are laid aside (`tallies`), also those still to come. Tallies, progress and top-up batches follow; closed
+ballots are scored anew at once (`scores.scoring`), while who went on from ballot to ballot stays as it was decided.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class UploadPreview:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Answers of each class that occurs (`row_classes`); rows without an answer count as one."""
+        """Answers of each class that occurs (`votes.verdicts`); rows without an answer count as one."""
         return count_answers(self.preview.rows, self.unread, self.blank)
 
     @property
@@ -73,7 +73,7 @@ class UploadPreview:
         return count_rows(self.preview.rows, self.unread, self.blank)
 
     def table(self, name: str | None = None) -> pd.DataFrame:
-        """The answers of a class, or of all, one per row (`row_classes.class_table`)."""
+        """The answers of a class, or of all, one per row (`verdicts.class_table`)."""
         return class_table(self.preview.rows, self.unread, self.blank, name)
 
     @property

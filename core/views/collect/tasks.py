@@ -26,16 +26,12 @@ class TaskPages:
 
     def page(self, target: str = "turkle") -> str:
         """The page as a template for `target` (turkle or mturk)."""
-        wording = self.settings.wording
         return template(
             n_comparisons=self.widest,
             notion=self.notion,
             ties_allowed=self.settings.ties_allowed,
-            question=wording.question or None,
-            instructions=wording.instructions or None,
-            examples=wording.examples,
+            wording=self.settings.wording,
             target=target,
-            language=wording.language,
         )
 
     def filled(self, task: pd.DataFrame, *, scheme: str | None = None) -> str:

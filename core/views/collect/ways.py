@@ -39,7 +39,6 @@ def way_in_use(store: Store, ballot: Ballot, uploads: Sequence[Upload]) -> str:
 def outgoing(store: Store, project_id: str, ballot: Ballot, pages: TaskPages, *, missing: bool = False) -> Outgoing:
     """The ballot for a platform; with `missing` only the comparisons that want votes. Nothing is read yet."""
     this = (store, project_id, ballot.number, ballot.area_id)
-    wording = pages.settings.wording
     return Outgoing(
         code=ballot.code,
         widest=pages.widest,
@@ -48,8 +47,5 @@ def outgoing(store: Store, project_id: str, ballot: Ballot, pages: TaskPages, *,
         comparisons=lambda: read_comparisons(*this),
         only=(lambda: unanswered(*this)) if missing else (lambda: None),
         is_top_up=missing,
-        question=wording.question or None,
-        instructions=wording.instructions or None,
-        examples=wording.examples,
-        language=wording.language,
+        wording=pages.settings.wording,
     )
