@@ -52,7 +52,9 @@ def write_text_pairs(pairs: Sequence[TextPair], *, task_size: int, ascii_only: b
 
 def _batch(cells: list[list[str]], names: tuple[str, ...], size: int, code: str, ascii_only: bool) -> bytes:
     if not cells or not 1 <= size <= MAX_TASK_SIZE:
-        raise InputError(f"A batch needs texts, and tasks of 1 to {MAX_TASK_SIZE}: {len(cells)} texts, {size} per task.")
+        raise InputError(
+            f"A batch needs texts, and tasks of 1 to {MAX_TASK_SIZE}: {len(cells)} texts, {size} per task."
+        )
     width = min(size, len(cells))
     header = ["task_id", *(f"{name}_{n}" for n in range(1, width + 1) for name in names)]
     rows = []
