@@ -196,7 +196,7 @@ def test_lists_of_a_token_a_line(data, tokens):
 
 def test_rows_of_a_list_are_numbered_as_its_lines():
     lists = read_areas_file(b"anvil\n\nrock, paper\nbarge\nanvil\n", "x.txt")
-    assert [note.row for note in lists.notes] == [5]
+    assert [(note.row, note.found) for note in lists.notes] == [(3, "rock, paper"), (5, "anvil")]  # several?, twice
 
 
 def test_a_table_in_a_text_file_stays_a_table():
