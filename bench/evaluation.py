@@ -11,7 +11,7 @@ import pandas as pd
 from bench.table import Line
 from core.embeddings import Embedding
 from core.evaluation import compare, given
-from core.evaluation.tokens import with_token_intervals
+from core.evaluation.token_intervals import with_token_intervals
 
 
 def lines(*, quick: bool) -> Iterator[Line]:

@@ -21,8 +21,8 @@ from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import create_project
+from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import add_areas
 from core.tokens.files import AreaTokens
 

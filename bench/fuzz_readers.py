@@ -40,14 +40,14 @@ from core.platforms.prolific import read_submissions
 from core.questions.order.files import read_groups
 from core.questions.rating.files import read_ratings
 from core.simulation.similarities import read_similarities
-from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.engine import open_apart
 from core.store.projects.archive import export_project, import_project
-from core.store.scores.scores import dataset_of
+from core.store.scores.project_dataset import dataset_of
 from core.tabular import CsvTable, column_numbers, open_table, read_lines, read_workbook
 from core.tokens.files import open_list, read_areas_file, read_pasted, write_list
 from core.tokens.frequency_files import read_frequencies
-from core.votes.settlement import write_review
+from core.votes.payment import write_review
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
 from tests.embedding_files import binary, numbers, text
 from tests.workbooks import workbook

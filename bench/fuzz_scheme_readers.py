@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.dataset.side_by_side import read_scored
 from core.platforms.answer_files import read_gold, read_round_results
-from core.platforms.questions import read_writing
+from core.platforms.round_files import read_writing
 from core.questions import round_kinds
 from core.questions.best_worst.files import read_best_worst, read_items
 from core.questions.order.orders import read_orders

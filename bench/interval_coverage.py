@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bench.runoff_table import PAPER, read_similarities
-from core.evaluation.intervals import interval
+from core.evaluation.vote_intervals import interval
 from core.metrics import average_ranks, weighted_kendall, weighted_spearman
 from core.protocols.runoff import Runoff, spread_appearances
 from core.scores.uncertainty import resample_voters

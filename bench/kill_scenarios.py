@@ -20,25 +20,25 @@ from bench.kill_places import opened
 from core.commands import executor
 from core.commands.ballots import CloseBallot
 from core.commands.publishing import release
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import now
 from core.store.projects.archive import delete_project, export_project, import_project
-from core.store.projects.projects import create_project, get_project
+from core.store.projects.project_commands import create_project, get_project
 from core.store.projects.records import voter_secret
 from core.store.votes.exclusions import exclude_voters
+from core.store.votes.intake import accept_upload
 from core.store.votes.judgements import set_policy
-from core.store.votes.settlement import review_assignments
+from core.store.votes.payment import review_assignments
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload
-from core.store.voting.voting import open_voting
-from core.votes.settlement import Review
-from core.votes.verdicts import Policy
+from core.store.voting.owner_commands import open_voting
+from core.votes.payment import Review
+from core.votes.reasons import Policy
 from core.worker import run as run_job
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
 from tests.old_workspaces import OLD, make_old_workspace
@@ -99,7 +99,7 @@ def _two_uploads(store: Store) -> Given:
 
 
 def _batch(store: Store, project_id: str) -> bytes:
-    from core.questions.template import write_batch
+    from core.questions.comparison_page import write_batch
 
     return write_batch(read_comparisons(store, project_id, read_ballots(store, project_id)[-1].number))
 
@@ -181,14 +181,14 @@ def _close_by_job(folder: Path, given: Given) -> None:
 
 
 def _run_as_job(folder: Path, project_id: str, kind: str, params: Given) -> None:
-    """What `jobs.start` and its process do, in this one process."""
+    """What `lifecycle.start` and its process do, in this one process."""
     os.environ["RUNOFF_WORKSPACE"] = str(folder)
     job_id = secrets.token_hex(8)
     row = {"id": job_id, "project_id": project_id, "kind": kind, "state": "queued"}
     with open_store(folder).write() as conn:
         conn.execute(sa.insert(t.job).values(**row, params=params, pid=os.getpid(), created_at=now()))
     run_job(job_id)
-    if (job := jobs.read_job(open_store(folder), job_id)).state != "done":
+    if (job := lifecycle.read_job(open_store(folder), job_id)).state != "done":
         raise RuntimeError(f"The job failed: {job.error}")
 
 

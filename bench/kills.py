@@ -31,8 +31,8 @@ import sqlalchemy as sa
 
 from bench.kill_places import InFolders, OnPostgres
 from bench.kill_scenarios import SCENARIOS, Given
-from core.jobs.invariants import check_store
-from core.jobs.jobs import sweep
+from core.commands.integrity import check_store
+from core.jobs.lifecycle import sweep
 from core.store import Store
 from core.store import schema as t
 from core.store.blobs import KEEPERS, blobs_of

@@ -17,7 +17,7 @@ from unittest.mock import patch
 from streamlit.testing.v1 import AppTest
 
 from core.commands import executor
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.store import open_store
 
 MAIN = Path(__file__).parents[1] / "ui" / "main.py"
@@ -47,7 +47,7 @@ def only_written_down() -> Iterator[None]:
 
     with patch.object(subprocess, "Popen", Process):
         yield
-    jobs._children.clear()
+    lifecycle._children.clear()
 
 
 @contextmanager
@@ -120,9 +120,9 @@ def opened(project: str, page: str) -> AppTest:
 def end_jobs(project: str) -> None:
     """End the jobs that were only written down, so that the pages show no sign of them."""
     store = open_store()
-    for job in jobs.project_jobs(store, project, limit=1_000):
+    for job in lifecycle.project_jobs(store, project, limit=1_000):
         if not job.ended:
-            jobs.finish(store, job.id, state="cancelled", message="Not begun.")
+            lifecycle.finish(store, job.id, state="cancelled", message="Not begun.")
 
 
 def _check(app: AppTest, click: Click) -> None:

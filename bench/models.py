@@ -20,13 +20,13 @@ from platformdirs import user_cache_path
 
 from bench.model_sources import SOURCES, AbsentError
 from core.embeddings import Embedding
-from core.evaluation import Comparison, Figure, compare, tokens_of
+from core.evaluation import FigureEstimate, ModelComparison, compare, tokens_of
 from core.evaluation.baselines import SPELLINGS, RandomRanking, Spelling, random_ranking
 from core.evaluation.differences import by_tokens, groups
 from core.evaluation.models import Model
-from core.evaluation.tokens import TokenDraws, with_token_intervals
+from core.evaluation.token_intervals import TokenDraws, with_token_intervals
 from core.store import open_store
-from core.store.scores.scores import dataset_of
+from core.store.scores.project_dataset import dataset_of
 from tests.half_way import make_half_way
 
 FIGURES = {"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "pearson": "Pearson"}
@@ -84,14 +84,14 @@ def check_against_gensim(table: pd.DataFrame, model: Embedding) -> float:
     return ours
 
 
-def with_range(figure: Figure, lower: float | None, upper: float | None) -> str:
+def with_range(figure: FigureEstimate, lower: float | None, upper: float | None) -> str:
     """A figure with its bounds, for the table."""
     if figure.estimate is None:
         return "–"
     return f"{figure.estimate:.2f}" + ("" if lower is None or upper is None else f" ({lower:.2f} to {upper:.2f})")
 
 
-def rows_of(comparison: Comparison, chance: RandomRanking, plain: Mapping[str, float]) -> list[list[str]]:
+def rows_of(comparison: ModelComparison, chance: RandomRanking, plain: Mapping[str, float]) -> list[list[str]]:
     """A row a model, the best ρ first, and the random ranking at the foot."""
     rows = []
     for evaluation, common in zip(comparison.evaluations, comparison.common, strict=True):

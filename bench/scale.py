@@ -31,13 +31,13 @@ from bench.table import Line, duration, print_lines
 from core.embeddings import import_embedding
 from core.platforms.plain import comparison_ids
 from core.store import Store, open_store
-from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.command import command
-from core.store.projects.library import adopt_import, link_embedding, record_import
+from core.store.projects.embedding_library import adopt_import, link_embedding, record_import
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas, read_areas
 from core.tokens.files import AreaTokens
 
@@ -136,7 +136,7 @@ _UPLOAD = """
 import sys, time
 from pathlib import Path
 from core.store import open_store
-from core.store.votes.votes import accept_upload, preview_upload
+from core.store.votes.intake import accept_upload, preview_upload
 store, project, data = open_store(Path(sys.argv[1])), sys.argv[2], Path(sys.argv[3]).read_bytes()
 start, worked = time.perf_counter(), time.process_time()
 found = preview_upload(store, project, data, "votes.csv")

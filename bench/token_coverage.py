@@ -19,9 +19,9 @@ from scipy.stats import binom
 
 from core.embeddings import load
 from core.evaluation import correlations
-from core.evaluation.differences import Told, by_tokens, times_needed
+from core.evaluation.differences import PairwiseDifference, by_tokens, times_needed
 from core.evaluation.figures import NAMES
-from core.evaluation.tokens import LEVEL, TokenDraws, draw_tokens
+from core.evaluation.token_intervals import LEVEL, TokenDraws, draw_tokens
 
 LOW, HIGH = 0.86, 0.94
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo.bin"
@@ -173,7 +173,7 @@ def power(case: Case, figure: str, demo: np.ndarray, seeds: range, resamples: in
     return more.tokens * case.areas, float(np.mean(apart))
 
 
-def _told(case: Case, figure: str, demo: np.ndarray, seed: int, resamples: int) -> Told:
+def _told(case: Case, figure: str, demo: np.ndarray, seed: int, resamples: int) -> PairwiseDifference:
     rng = np.random.default_rng([abs(seed), 12 + (seed < 0)])
     pairs, models = sample(case, demo, rng)
     (told,) = by_tokens("ab", draw_tokens(pairs, models, names=[figure], resamples=resamples, rng=rng), figure)

@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 from bench.table import Line, duration
 from core.embeddings import import_embedding
 from core.store import Store, open_store
-from core.store.projects.library import add_embedding, adopt_import, record_import
-from core.store.projects.projects import create_project
+from core.store.projects.embedding_library import add_embedding, adopt_import, record_import
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas, read_areas
 from core.tokens.files import AreaTokens
 from tests.embedding_files import binary, write

@@ -26,7 +26,7 @@ from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import convention_of, method_of
 from core.trust.voter_quality import VoterQuality, measure
 from core.trust.voter_rules import RULES, propose
-from core.voters.model import Kind, Panel, Voters, draw_panel, exponential, overrule
+from core.voters.model import Panel, VoterKind, Voters, draw_panel, exponential, overrule
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def simulate(case: Case, seed: int) -> Simulated:
     def ask(items: np.ndarray, pairs: np.ndarray, held: Sequence[Held]) -> Votes:
         voter = method.assign(pairs, held, len(voters), rng)
         if voter is None:  # the paper's protocol leaves dealing to the convention
-            voter = convention_of("paper").deal(len(pairs), len(voters), rng)
+            voter = convention_of("paper").assign(len(pairs), len(voters), rng)
         ids = people.new(len(pairs))
         votes = people.answer(items, pairs, voter, ids, main=True)
         _ask_checks(people, items, pairs, voter, ids, rng)
@@ -119,7 +119,7 @@ def simulate(case: Case, seed: int) -> Simulated:
 
     held = hold_ballots(method, plan, ask, rng=rng)
     answers = pd.concat(people.said, ignore_index=True)
-    careless = voters.kind != Kind.ORDINARY if voters.kind is not None else np.zeros(len(voters), dtype=bool)
+    careless = voters.kind != VoterKind.ORDINARY if voters.kind is not None else np.zeros(len(voters), dtype=bool)
     pace = np.where(careless, CARELESS_SECONDS, HONEST_SECONDS) * np.exp(PACE * rng.standard_normal(len(voters)))
     seconds = pace[answers["voter_id"]] * np.exp(SPREAD * rng.standard_normal(len(answers)))
     votes = [BallotVotes(*(getattr(b.votes, name) for name in BallotVotes.__annotations__)) for b in held]

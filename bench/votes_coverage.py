@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from bench.runoff_table import read_similarities
 from core.evaluation import correlations
-from core.evaluation.intervals import FIGURES, Resampled, draw_scores, interval
+from core.evaluation.vote_intervals import FIGURES, Resampled, draw_scores, interval
 from core.metrics import average_ranks
 from core.protocols import Votes
 from core.protocols.runoff import spread_appearances

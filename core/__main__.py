@@ -30,9 +30,9 @@ from .cli.workspace import (
     PORT,
     backup_command,
     check_command,
+    housekeeping_command,
     open_app,
     restore_command,
-    tend_command,
     vote_command,
     voters_role_command,
 )
@@ -89,9 +89,10 @@ for _command in (
     backup_command,
     restore_command,
     voters_role_command,
-    tend_command,
+    housekeeping_command,
 ):
     cli.add_command(_command)
+cli.add_command(housekeeping_command, "tend")  # its older name
 
 
 @cli.command("plan")

@@ -142,8 +142,8 @@ KNOWN = Schema(
     optional=frozenset({"decision"}),
 )
 
-# The finished assignments of a ballot, to be settled. `assignment` is its id in the store, `assignment_id` the
-# platform's; `status` is what the platform says (submitted, approved, rejected), `review` what the owner decided
+# The finished assignments of a ballot, to be decided on and paid. `assignment` is its id in the store, `assignment_id`
+# the platform's; `status` is what the platform says (submitted, approved, rejected), `review` what the owner decided
 # (approve, reject or "") with `reason`; `n_asked` is 0 where the size of the task isn't known; `seconds` are those told
 # for the whole assignment, NaN where none were.
 ASSIGNMENTS = Schema(

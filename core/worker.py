@@ -15,14 +15,14 @@ import sqlalchemy as sa
 from .base.durable import shown_path
 from .commands import executor
 from .embeddings import import_embedding
-from .encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
+from .encoders import digest_of, encode_into, encoder_of, inspect, open_encoder
 from .errors import RunoffError, StoreError
-from .jobs.jobs import JOBS, Job, Reporter, clean_up, finish, read_job, remove_upload
+from .jobs.lifecycle import JOBS, Job, Reporter, clean_up, finish, read_job, remove_upload
 from .store import Store, open_store
 from .store import schema as t
 from .store.command import command, mark_done
 from .store.engine import now
-from .store.projects.library import adopt_import, embeddings_of, record_import, take_import, unlink_embedding
+from .store.projects.embedding_library import adopt_import, embeddings_of, record_import, take_import, unlink_embedding
 from .store.tokens.areas import areas_of
 
 BEAT_SECONDS = 5.0
@@ -105,7 +105,7 @@ def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
 def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
     """A sentence encoder's vectors of the project's tokens; what it made of earlier token lists goes."""
     project_id = str(job.project_id)
-    found = look_at(job.params["path"])
+    found = inspect(job.params["path"])
     with store.read() as conn:
         tokens = [token for area in areas_of(conn, project_id) for token in area.tokens]
     encoder, digest = open_encoder(found, trusted=bool(job.params.get("trusted", False))), digest_of(found)

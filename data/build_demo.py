@@ -229,9 +229,9 @@ def begin(
     """A project before its first ballot, with what its simulated voters believe."""
     from core.store.ballots.simulated import believe
     from core.store.projects.demo import import_model
-    from core.store.projects.library import add_embedding
+    from core.store.projects.embedding_library import add_embedding
     from core.store.projects.plans import save_plan
-    from core.store.projects.projects import create_project
+    from core.store.projects.project_commands import create_project
     from core.store.tokens.areas import add_areas
     from core.tokens.files import AreaTokens
 
@@ -246,13 +246,13 @@ def begin(
 
 def evaluated(store: Store, project_id: str) -> list[dict[str, Any]]:
     """What the Evaluate page keeps of a project at its first settings: kind, params without the revision, result."""
-    from core.commands.figures import evaluated
+    from core.commands.figures import evaluation_inputs
     from core.commands.figures.base import measured, params_of
     from core.commands.figures.evaluation import figure_of
-    from core.store.projects.projects import get_project
+    from core.store.projects.project_commands import get_project
 
     project = get_project(store, project_id)
-    view = evaluated.load(store, project_id, 2.0, project.notion)
+    view = evaluation_inputs.load(store, project_id, 2.0, project.notion)
     found = []
     for name in FIGURES:
         figure = figure_of(name, project_id, view, project.revision)

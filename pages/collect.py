@@ -7,16 +7,16 @@ import streamlit as st
 from core.commands.ballots import SimulateVotes
 from core.store.projects.plans import PlanSettings
 from core.views.collect import tasks
-from core.views.collect.collect import CollectView, DrawnStage
+from core.views.collect.collect_page import CollectView, DrawnStage
 from ui.collect import uploads
 from ui.collect.ballot_steps import between_ballots, close_steps
 from ui.collect.collecting_box import collecting_box
-from ui.collect.dealing import over_quota, voters_box
 from ui.collect.live_state import badges, live_state, timeline
-from ui.collect.settlement_box import settlement_box
+from ui.collect.payment_box import payment_box
 from ui.collect.task_preview import preview_box
 from ui.collect.trial import trial_box
 from ui.collect.turkle_box import fetched_files
+from ui.collect.workload_box import over_quota, voters_box
 from ui.plan import checks_box
 from ui.plan.pilot_box import pilot_box
 from ui.scores import vote_checks
@@ -33,9 +33,9 @@ view: CollectView = cache.load_collect(store, project, area_id)
 def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
     """The open ballot, drawn by these settings: how it goes, its voters, its files, its votes, its end."""
     live_state(store, project, view, stage)
-    if view.dealing is not None:
-        over_quota(view.dealing)
-        voters_box(store, project, stage.ballot, view.dealing)
+    if view.workload is not None:
+        over_quota(view.workload)
+        voters_box(store, project, stage.ballot, view.workload)
     if view.may_close:
         st.markdown(f"##### Close {stage.called}")
         close_steps(project, view, stage)
@@ -76,4 +76,4 @@ else:
 pilot_box(store, project, area_id, view)
 with st.expander(f"Uploads ({len(view.uploads)})"):
     uploads.upload_list(project, view.uploads, stage.number if stage else None)
-settlement_box(store, project, view)
+payment_box(store, project, view)

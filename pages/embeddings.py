@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.base.plurals import many, plural
-from core.store.projects.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
+from core.store.projects.embedding_library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.views.tokens import TokensView
-from core.views.words import moment
+from core.views.wording import moment
 from ui.embeddings import coverage, embedding_view, imports
 from ui.shared import cache, choosers, frame
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.store.projects.library import read_embeddings
-from core.views.evaluate.evaluate import EvaluateView
+from core.store.projects.embedding_library import read_embeddings
+from core.views.evaluate.evaluate_page import EvaluateView
 from ui.embeddings import encoder_box, imports
-from ui.evaluate import differences_box, headline, jobs, needed_box, parts_box, settings, tables, why_box
+from ui.evaluate import differences_box, headline, jobs, parts_box, sample_size_box, settings, tables, why_box
 from ui.shared import cache, frame
 
 project = frame.project()
@@ -57,7 +57,7 @@ if differences.open:
     with differences:
         differences_box.show(visit, chosen, by_votes, by_tokens)
         if len(view.evaluations) > 1:
-            needed_box.show(view, project)
+            sample_size_box.show(view, project)
 if why.open:
     with why:
         why_box.show(view, project)

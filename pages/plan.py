@@ -17,7 +17,7 @@ from ui.plan.pilot_box import pilot_seconds
 from ui.plan.plan_form import ranking_choice, settings_form
 from ui.plan.planner_box import planner_box
 from ui.plan.registration_box import registration_box
-from ui.schemes.which_box import plan_link
+from ui.schemes.scheme_choice_box import plan_link
 from ui.shared import cache, drafts, frame
 from ui.shared.badges import Badge
 
@@ -82,7 +82,7 @@ try:
     if not locked:
         drafts.keep(draft, settings, stored)
         with back:
-            drafts.tell(draft, "Your changes")
+            drafts.show_restored(draft, "Your changes")
     plan = settings.plan(standing.n_items)
 except PlanError as error:
     frame.show_error(error)

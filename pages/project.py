@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.base.durable import slug
-from core.commands.projects import other_name_said
+from core.commands.projects import other_name_text
 from core.store.projects.archive import delete_project
-from core.store.projects.projects import change_project, is_untouched, read_log
+from core.store.projects.project_commands import change_project, is_untouched, read_log
 from core.tabular.csv_writing import table_for_spreadsheets
 from core.views.log import log_table
 from ui.project import demo_box, project_files
@@ -66,7 +66,7 @@ with st.expander("Settings of this project"), st.form("settings"):
             name=name,
             notion=notion,
             expected_revision=frame.expected(),
-            done=lambda given: f"The settings are saved. {other_name_said(given, name)}".rstrip(),
+            done=lambda given: f"The settings are saved. {other_name_text(given, name)}".rstrip(),
         )
 if not begins:
     with st.expander("New project, import"):

@@ -8,8 +8,8 @@ from ui.schemes.best_worst_box import best_worst_box
 from ui.schemes.collect_box import collect_box
 from ui.schemes.groups_box import groups_box
 from ui.schemes.ratings_box import ratings_box
-from ui.schemes.side_box import side_box
-from ui.schemes.which_box import which_box
+from ui.schemes.scheme_choice_box import which_box
+from ui.schemes.side_by_side_box import side_box
 from ui.shared import cache, frame
 
 project = frame.project()

@@ -10,7 +10,7 @@ import streamlit as st
 from core.base.durable import file_stem
 from core.base.plurals import many, plural
 from core.dataset.files import to_csv
-from core.views.scores.scores import ScoresView
+from core.views.scores.scores_page import ScoresView
 from ui.scores import score_figures, trust_panel, vote_checks
 from ui.shared import badges, cache, frame
 

@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.store import Store
-from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.tokens.files import AreaTokens
 
 AREAS = (

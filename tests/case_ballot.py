@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from core.store import Store
-from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas
 from core.tokens.files import AreaTokens
 

@@ -10,9 +10,9 @@ from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import believe, simulate_votes
 from core.store.projects.demo import import_model
-from core.store.projects.library import add_embedding
+from core.store.projects.embedding_library import add_embedding
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas
 from core.tokens.files import read_areas_file
 

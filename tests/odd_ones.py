@@ -11,7 +11,7 @@ from core.base.arrays import Floats
 from core.base.templating import environment
 from core.errors import InputError
 from core.i18n import Language
-from core.questions import About, Answers, RoundKind, RoundScores, RoundSettings
+from core.questions import Answers, KindInfo, RoundKind, RoundScores, RoundSettings
 from core.questions.base import LOSS, TIE, VOTERS, Answering, refuse_unscored
 from core.questions.best_worst.tuples import draw_tuples
 from core.questions.task_page import PageSettings, Words
@@ -32,7 +32,7 @@ class OddOne(RoundKind):
     """Of three items people name the odd one; an item's score is the share of its triples that it fits into."""
 
     name = kind = "odd"
-    about = About(
+    about = KindInfo(
         label="odd ones",
         offered="Of three items people name the one that is unlike the others.",
         asked="triple",

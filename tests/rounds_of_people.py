@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from core.i18n import Language
-from core.platforms.questions import write_round
+from core.platforms.round_files import write_round
 from core.questions import RoundSettings, default_settings, round_kind, round_kinds
 from core.questions.order.groups import TargetGroup
 from core.questions.rating.kind import RatedItems
@@ -21,14 +21,14 @@ from core.questions.voting_settings import VotingSettings
 from core.questions.writing import pages
 from core.store import Store
 from core.store.ballots.answers import answers_of
-from core.store.ballots.ballots import Ballot, round_by_id, round_of, rounds_of
+from core.store.ballots.ballot_rows import Ballot, round_by_id, round_of, rounds_of
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import discard_ballot, draw_round
 from core.store.ballots.simulated import simulate_votes
+from core.store.votes.intake import Accepted, UploadPreview, accept_upload, preview_upload
 from core.store.votes.tallies import Progress, progress_of
-from core.store.votes.votes import Accepted, UploadPreview, accept_upload, preview_upload
-from core.store.voting.voting import open_voting, round_voting_settings, set_voting_state
+from core.store.voting.owner_commands import open_voting, round_voting_settings, set_voting_state
 from tests.campaigns import make_project
 
 RATING, BEST_WORST, ORDER = SCHEMES = tuple(round_kinds())

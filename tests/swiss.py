@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.base.arrays import Floats, Ints
-from core.protocols import Chosen, Held, Mode, Protocol, Scored
-from core.protocols.base import About, Sampler
+from core.protocols import Held, Mode, Protocol, Scored, SelectedItems
+from core.protocols.base import ProtocolInfo, Sampler
 from core.protocols.paper import borda_of
 from core.scores.borda import VotesOf
 
@@ -17,7 +17,7 @@ class Swiss(Protocol):
     """Neighbours by wins meet; a score is a hundredth of an item's wins so far, a tie half of one."""
 
     name = "swiss"
-    about = About(
+    about = ProtocolInfo(
         label="Swiss",
         offered="Swiss: neighbours by wins",
         advice="Swiss lets those meet that won as often.",
@@ -28,10 +28,10 @@ class Swiss(Protocol):
         methods=(("paragraph", "Swiss. Items meet that won as often so far."),),
     )
 
-    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> Chosen:
+    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
         last = self.last_scores(held)
         best = np.sort(np.argsort(-last.rank_by, kind="stable")[:n])
-        return Chosen(last.items[best], last.rank_by[best], 0, 0)
+        return SelectedItems(last.items[best], last.rank_by[best], 0, 0)
 
     def draw(self, items: Ints, n: int, held: Sequence[Held], rng: np.random.Generator, sampler: Sampler) -> Ints:
         if not held:

@@ -19,11 +19,11 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 
 from core.embeddings import EmbeddingInfo
 from core.errors import InputError, RunoffError, StoreError
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
@@ -39,17 +39,17 @@ from core.store.projects.archive import (
     list_archived,
     restore_project,
 )
-from core.store.projects.library import link_embedding, read_embeddings, record_import
+from core.store.projects.embedding_library import link_embedding, read_embeddings, record_import
 from core.store.projects.plans import register_plan
+from core.store.projects.project_commands import create_project, get_project, list_projects, read_log
 from core.store.projects.project_zip import read_table, write_table
-from core.store.projects.projects import create_project, get_project, list_projects, read_log
-from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import read_ballot_scores, read_dataset
 from core.store.tokens.frequencies import source_of, use_list
 from core.store.votes.checks import add_gold
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload, preview_upload
-from core.store.voting.voting import open_voting
+from core.store.voting.owner_commands import open_voting
 from core.voting import api
 
 FOUR = replace(PLAN, n_ballots=4)
@@ -81,7 +81,7 @@ def vote_on_the_page(store, project_id):
     code = open_voting(store, project_id, settings)
     add_gold(store, project_id, [(0, 5)])
     form = api.look(store, code, "", "visit").form
-    view = api.begin(store, code, "visit", form, api.Who(), name="Anna", traits={"age": "18 to 24"})
+    view = api.begin(store, code, "visit", form, api.Visitor(), name="Anna", traits={"age": "18 to 24"})
     for choice in ("left", "tie", "unknown"):
         place = view.place
         view = api.vote(store, code, view.cookie, view.form, task=place.task, n=place.n, choice=choice, seconds=0.5)

@@ -16,9 +16,9 @@ from core.commands.archived import archive_mapping, import_archived, rebuild
 from core.errors import InputError
 from core.platforms import Mapping, open_results
 from core.store import Store
-from core.store.ballots.ballots import read_ballots
-from core.store.projects.projects import list_projects
-from core.store.scores.scores import read_ballot_scores
+from core.store.ballots.ballot_rows import read_ballots
+from core.store.projects.project_commands import list_projects
+from core.store.scores.project_dataset import read_ballot_scores
 from core.store.tokens.areas import read_areas
 
 
@@ -56,7 +56,7 @@ def test_a_campaign_comes_back_with_its_tokens_votes_and_scores(store: Store, ra
 def _tallies(store: Store, project_id: str, *, data: bytes = b"", store_votes: bool = False) -> dict:
     """Wins, ties and losses by the tokens of each item."""
     from core.store.tokens.areas import read_items
-    from core.store.votes.votes import accept_upload
+    from core.store.votes.intake import accept_upload
 
     if store_votes:
         accept_upload(store, project_id, data, "results.csv")

@@ -14,7 +14,7 @@ from core.store import schema as t
 from core.store.dialects import check_keys
 from core.store.projects.archive import _hangs_on_ballots
 from core.store.projects.plans import read_plan, save_plan, set_ranking
-from core.store.projects.projects import read_log
+from core.store.projects.project_commands import read_log
 from core.store.tokens.areas import (
     add_areas,
     change_area,
@@ -25,7 +25,7 @@ from core.store.tokens.areas import (
     read_items,
     restore_area,
 )
-from core.store.voting.voting import invite
+from core.store.voting.owner_commands import invite
 from core.tokens.files import AreaTokens, checked
 from core.tokens.items import all_pairs
 

@@ -17,8 +17,8 @@ from core.store import backups, open_store
 from core.store.backups import back_up, restore
 from core.store.engine import _open
 from core.store.projects.archive import export_project
-from core.store.projects.projects import create_project, list_projects
-from core.store.votes.votes import accept_upload
+from core.store.projects.project_commands import create_project, list_projects
+from core.store.votes.intake import accept_upload
 
 DATABASES = {"sqlite": "runoff.sqlite", "postgresql": "database.pgdump"}
 

@@ -20,33 +20,33 @@ from hypothesis import strategies as st
 from test_voting import STEPS, Voter, check_tallies, never_wait_for_the_disk, take_steps
 
 from core.ballots.audit import CutAudit
-from core.ballots.checks import CheckSettings, GoldPair
+from core.ballots.checks import CheckSettings, GoldComparison
 from core.errors import PlanError, StoreError
 from core.platforms.plain import comparison_ids, write_offline
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons, unanswered
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.engine import _open
 from core.store.projects.archive import duplicate_project
 from core.store.projects.plans import proposed_plan, read_plan, save_plan
-from core.store.scores.foresights import read_audit
-from core.store.scores.scores import read_dataset
+from core.store.scores.next_ballot_value import read_audit
+from core.store.scores.project_dataset import read_dataset
 from core.store.votes.checks import check_answers, check_progress, gold_of, remove_gold
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload, preview_upload
-from core.store.voting.voting import open_voting
+from core.store.voting.owner_commands import open_voting
 from core.trust import agreement as agreement_module
 from core.views.collect import tasks
 from core.views.scores import checks as view_of_checks
 from core.views.scores.trust import load as load_trust
 
-GOLD = GoldPair(("cat", "dog"), ("saw", "007"))
+GOLD = GoldComparison(("cat", "dog"), ("saw", "007"))
 CHECKS = CheckSettings(overlap=0.2, gold=1, repeats=1, gold_pairs=(GOLD,), audit_items=3, audit_votes=4)
 WITH = replace(PLAN, appearances=8, task_size=7, checks=CHECKS)
 

@@ -16,8 +16,8 @@ from core.store import schema as t
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.archive import duplicate_project, export_project
-from core.store.projects.projects import read_log
-from core.store.voting.voting import (
+from core.store.projects.project_commands import read_log
+from core.store.voting.owner_commands import (
     invite,
     open_voting,
     read_invitations,
@@ -45,7 +45,7 @@ def come(store, code, name, sender="", who=None, cookie="", word=""):
     """Somebody opens the link and begins; the view that follows."""
     view = api.look(store, code, "", VISIT)
     return api.begin(
-        store, code, VISIT, view.form, who or api.Who(), name=name, sender=sender, cookie=cookie, word=word
+        store, code, VISIT, view.form, who or api.Visitor(), name=name, sender=sender, cookie=cookie, word=word
     )
 
 
@@ -186,7 +186,7 @@ class TestArrivals:
         assert page["began"].tolist() == [row[0] for row in rows(store, sa.select(t.sitting.c.began_at))]
 
     def test_a_span_is_previewed_and_withdrawn_in_one_go(self, store, monkeypatch):
-        monkeypatch.setattr("core.store.voting.voting.PART", 2)  # more voters than go into one statement
+        monkeypatch.setattr("core.store.voting.owner_commands.PART", 2)  # more voters than go into one statement
         project_id, code = start(store)
         for n in range(5):
             voter = Voter(store, code, f"V{n}")
@@ -198,7 +198,7 @@ class TestArrivals:
         span = arrivals.span_of(store, chosen)
         answered = rows(store, sa.select(t.deal.c.sitting_id, t.deal.c.answered_at).where(t.deal.c.state == "answered"))
         assert span == arrivals.Span(chosen, 6, max(when for id_, when in answered if id_ in chosen))
-        assert withdraw_voters(store, project_id, span.sitting_ids) == 6
+        assert withdraw_voters(store, project_id, span.session_ids) == 6
         states = [row[0] for row in rows(store, sa.select(t.sitting.c.state).order_by(t.sitting.c.id))]
         assert states == ["stopped"] * 4 + ["voting"]
         check_tallies(store, project_id)
@@ -232,11 +232,11 @@ class TestCodeWord:
         assert come(store, code, "A", word=word).kind == "vote"
 
     @pytest.mark.parametrize("word", ["", " ", "blue", "blue whales", "\udc80"])
-    @pytest.mark.parametrize("who", [api.Who(), api.Who("prolific", "made-up")])
+    @pytest.mark.parametrize("who", [api.Visitor(), api.Visitor("prolific", "made-up")])
     def test_who_does_not_know_it_stays_out_also_with_a_platforms_id(self, store, who, word):
         _, code = start(store, self.ASKS)
         assert api.look(store, code, "", VISIT, who).asks_word
-        with pytest.raises(api.WrongWord, match="isn't the code word"):
+        with pytest.raises(api.WrongCodeWordError, match="isn't the code word"):
             come(store, code, "A", who=who, word=word)
         assert rows(store, sa.select(t.voter.c.id)) == rows(store, sa.select(t.sitting.c.id)) == []
 
@@ -244,13 +244,13 @@ class TestCodeWord:
         project_id, code = start(store, self.ASKS)
         invite(store, project_id, ["Ben"])
         ((_, token),) = read_invitations(store, project_id)
-        who = api.Who(token=token)
+        who = api.Visitor(token=token)
         assert not api.look(store, code, "", VISIT, who).asks_word
         assert come(store, code, "", who=who).kind == "vote"
 
     def test_who_began_is_not_asked_again(self, store):
         _, code = start(store, self.ASKS)
-        who = api.Who("prolific", "P1")
+        who = api.Visitor("prolific", "P1")
         cookie = come(store, code, "", who=who, word="bluewhale").cookie
         assert api.look(store, code, cookie, VISIT).kind == "vote"
         assert come(store, code, "", who=who).kind == "vote"
@@ -280,14 +280,14 @@ class TestStopped:
         project_id, code = start(store, LONG)
         Voter(store, code, "Ben").task()
         voter = Voter(store, code, "Anna")
-        sitting = rows(store, sa.select(t.sitting.c.id).order_by(t.sitting.c.id))[-1][0]
-        withdraw_voters(store, project_id, [sitting])
+        session = rows(store, sa.select(t.sitting.c.id).order_by(t.sitting.c.id))[-1][0]
+        withdraw_voters(store, project_id, [session])
         return project_id, code, voter.cookie
 
     def n_sittings(self, store):
         return len(rows(store, sa.select(t.sitting.c.id)))
 
-    @pytest.mark.parametrize("who", [api.Who(), api.Who("prolific", "made-up")])
+    @pytest.mark.parametrize("who", [api.Visitor(), api.Visitor("prolific", "made-up")])
     def test_no_new_name_or_id_lets_them_in(self, store, out, who):
         _, code, cookie = out
         assert api.look(store, code, cookie, VISIT, who).kind == "stopped"
@@ -299,7 +299,7 @@ class TestStopped:
         close_ballot(store, project_id)
         draw_next_ballot(store, project_id)
         open_voting(store, project_id, LONG)
-        for who in (api.Who(), api.Who("prolific", "made-up")):
+        for who in (api.Visitor(), api.Visitor("prolific", "made-up")):
             assert come(store, code, "Another", who=who, cookie=cookie).kind == "stopped"
         assert rows(store, sa.select(t.voter.c.external_id).order_by(t.voter.c.id)) == [("Ben",), ("Anna",)]
 
@@ -313,8 +313,8 @@ class TestStopped:
         open_voting(store, project_id, LONG)
         old = voter.cookie
         assert voter.look().kind == "vote"
-        sitting = rows(store, sa.select(t.sitting.c.id).order_by(t.sitting.c.id))[-1][0]
-        withdraw_voters(store, project_id, [sitting])
+        session = rows(store, sa.select(t.sitting.c.id).order_by(t.sitting.c.id))[-1][0]
+        withdraw_voters(store, project_id, [session])
         assert come(store, code, "Another", cookie=old).kind == "stopped"
 
     def test_a_personal_link_of_somebody_else_does(self, store, out):
@@ -322,7 +322,7 @@ class TestStopped:
         project_id, code, cookie = out
         invite(store, project_id, ["Cora"])
         ((_, token),) = read_invitations(store, project_id)
-        who = api.Who(token=token)
+        who = api.Visitor(token=token)
         assert api.look(store, code, cookie, VISIT, who).kind == "entry"
         assert come(store, code, "", who=who, cookie=cookie).kind != "stopped"
 

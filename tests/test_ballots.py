@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.ballots import draw_comparisons
-from core.ballots.draw import balanced_swaps, deal, draw_ballot, draw_uniform, orient, select_items
+from core.ballots.draw import balanced_swaps, draw_ballot, draw_uniform, orient, select_items, split_into_tasks
 from core.ballots.graphs import regular_pairs, simple_graph, stable_order
 from core.errors import InputError
 
@@ -193,14 +193,14 @@ def check_deal(pairs, size, task, position):
 )
 def test_dealing(pairs, size, seed):
     pairs = [pair if seed % 2 else pair[::-1] for pair in pairs]
-    task, position = deal(pairs, size, rng=rng(seed))
+    task, position = split_into_tasks(pairs, size, rng=rng(seed))
     most = max(pairs.count(pair) for pair in pairs)
     assert check_deal(pairs, size, task, position) == max(-(-len(pairs) // size), most)
 
 
 def test_dealing_is_random():
     pairs = draw_comparisons(np.arange(12), 4, rng=rng(1))
-    tasks, places = zip(*(deal(pairs, 6, rng=rng(seed)) for seed in range(600)), strict=True)
+    tasks, places = zip(*(split_into_tasks(pairs, 6, rng=rng(seed)) for seed in range(600)), strict=True)
     for values in (tasks, places):
         means = np.mean(values, axis=0)
         assert np.abs(means - means.mean()).max() < 0.4
@@ -210,7 +210,7 @@ def test_dealing_is_random():
 
 
 def test_dealing_nothing():
-    task, position = deal(np.empty((0, 2), dtype=int), 5, rng=rng())
+    task, position = split_into_tasks(np.empty((0, 2), dtype=int), 5, rng=rng())
     assert len(task) == len(position) == 0
 
 
@@ -287,7 +287,7 @@ def test_ties_at_the_cut_are_drawn_evenly_and_by_seed():
         (lambda: draw_uniform([1, 2], 0, rng=rng()), "n_comparisons must be at least 1"),
         (lambda: orient([[1, 1]], rng=rng()), "Item 1 is compared with itself"),
         (lambda: orient([[1, 2, 3]], rng=rng()), "shape"),
-        (lambda: deal([[1, 2]], 0, rng=rng()), "task_size must be at least 1"),
+        (lambda: split_into_tasks([[1, 2]], 0, rng=rng()), "task_size must be at least 1"),
         (lambda: draw_ballot([1, 2], 2, task_size=5, seed=-1), "seed must be at least 0"),
         (lambda: select_items([1, 2], [0.5, np.nan], 1, rng=rng()), r"no score \(the first is item 2"),
         (lambda: select_items([1, 2], [0.5], 1, rng=rng()), "one score"),

@@ -10,7 +10,7 @@ from bench.__main__ import main
 from bench.interval_coverage import Coverage, campaigns
 from bench.interval_coverage import table as coverage_table
 from bench.table import Line, measure, show
-from core.evaluation.intervals import interval
+from core.evaluation.vote_intervals import interval
 from core.voters.model import exponential
 
 

@@ -15,7 +15,7 @@ from core.questions.best_worst.kind import choose_extremes
 from core.questions.best_worst.tuples import BestWorst, draw_tuples
 from core.questions.order.kind import put_in_order
 from core.questions.rating.kind import rate
-from core.simulation.schemes import deal_in_turn
+from core.simulation.schemes import assign_in_turn
 
 
 def meetings(tuples):
@@ -133,6 +133,6 @@ class TestSimulatedAnswers:
 
     def test_nobody_judges_an_item_twice_before_all_did(self):
         item = np.random.default_rng(1).permutation(np.repeat(np.arange(7), 9))
-        voter = deal_in_turn(item, 9, 7, np.random.default_rng(2))
+        voter = assign_in_turn(item, 9, 7, np.random.default_rng(2))
         for number in range(7):
             assert sorted(voter[item == number]) == list(range(9))

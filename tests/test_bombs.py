@@ -30,7 +30,7 @@ from core.errors import InputError, RunoffError
 from core.store.backups import back_up, restore
 from core.store.projects.project_zip import read_zip
 from core.store.projects.records import record_from
-from core.tabular import read_workbook, workbook, zips
+from core.tabular import read_workbook, workbook_reading, zips
 from core.tabular.zips import MAX_JSON, SMALL_BYTES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measures memory by /proc")
@@ -175,7 +175,7 @@ class TestWorkbooks:
         ids=["cells", "rules", "rows of another kind", "rows", "styles", "parts of a text", "a far row", "entities"],
     )
     def test_a_part_of_more_than_any_table_has_is_refused_before_it_becomes_objects(self, parts, monkeypatch):
-        monkeypatch.setattr(workbook, "MOST_ROWS", 1999)
+        monkeypatch.setattr(workbook_reading, "MOST_ROWS", 1999)
         refused(lambda data: read_workbook(data, "x.xlsx"), book(**parts), "holds more than a workbook can")
 
     def test_a_long_text_that_many_cells_share(self):
@@ -184,7 +184,7 @@ class TestWorkbooks:
         refused(lambda data: read_workbook(data, "x.xlsx"), data, "shows more than 16,777,216 letters")
 
     def test_a_large_table_passes(self, monkeypatch):
-        monkeypatch.setattr(workbook, "MOST_ELEMENTS", 2000)
+        monkeypatch.setattr(workbook_reading, "MOST_ELEMENTS", 2000)
         out, made = io.BytesIO(), Workbook()
         for number in range(1000):
             made.worksheets[0].append([f"token {number}", number])

@@ -18,18 +18,18 @@ from hypothesis import strategies as st
 from core.dataset.files import read_dataset as read_written
 from core.dataset.files import to_csv
 from core.errors import InputError, PlanError, StoreError
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons, unanswered
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot
 from core.store.ballots.simulated import has_simulated_votes, simulate_votes
 from core.store.projects.plans import read_plan, save_plan
-from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import read_ballot_scores, read_dataset
 from core.store.tokens.areas import add_areas, change_area, delete_area, read_areas, read_items
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload, preview_upload
 from core.tokens.files import AreaTokens
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts import charts, evaluation
+from core.charts import campaign_charts, evaluation
 from core.charts.files import COLUMN, PPI, WIDTH, specification, to_png, to_svg
 
 ODD = ("<b>**x**</b>", "$x_1$", "R&amp;D", "[a](http://b)", '"q"')
@@ -32,22 +32,25 @@ def by_ballot(n: int) -> pd.DataFrame:
 
 
 CHARTS = {
-    "plan": (charts.ballot_sizes((21, 11, 6), (4, 4, 4)), ["Ballot", "Items", "21"]),
+    "plan": (campaign_charts.ballot_sizes((21, 11, 6), (4, 4, 4)), ["Ballot", "Items", "21"]),
     "rescaling": (
-        charts.rescaling(
+        campaign_charts.rescaling(
             pd.DataFrame({"pair": ODD, "x": [0.2, 0.4, 0.5, 0.8, 1.0], "previous": [0.6, 0.7, 0.75, 0.9, 1.0]}),
             pd.DataFrame({"x": [0.2, 1.0], "previous": [0.6, 1.0]}),
             2,
         ),
         ["x in ballot 2", "ȳ after ballot 1"],
     ),
-    "scores": (charts.scores_by_ballot(by_ballot(30)), ["Rank", "Score", "x, ballot 1", "x, ballot 2", "ȳ, final"]),
+    "scores": (
+        campaign_charts.scores_by_ballot(by_ballot(30)),
+        ["Rank", "Score", "x, ballot 1", "x, ballot 2", "ȳ, final"],
+    ),
     "scatter": (
         evaluation.rank_scatter(pairs(), pairs().head(5)),
         ["Rank by people (1 = most related)", "Rank by the embedding", "among the worst"],
     ),
     "curves": (
-        charts.similarity_curves(
+        campaign_charts.similarity_curves(
             pd.DataFrame({"pairs": ["items", "items", "random pairs"], "share": [0, 1, 0.5], "value": [0.9, 0.2, 0.1]}),
             "|cos|",
         ),
@@ -103,7 +106,7 @@ def test_a_png_fits_a_papers_column(name):
 
 def test_rows_keep_their_height_in_a_column():
     top = pd.DataFrame({"pair": [f"i {n}" for n in range(30)], "rank": range(30), "score": 0.5, "lower": 0.4})
-    chart = charts.top_intervals(top.assign(upper=0.6, votes=20))
+    chart = campaign_charts.top_intervals(top.assign(upper=0.6, votes=20))
     assert specification(chart, width=COLUMN)["height"] == specification(chart)["height"] == 70 + 20 * 30
 
 
@@ -136,13 +139,13 @@ def test_more_rows_than_altair_takes_by_itself():
 
 
 def test_a_page_sends_at_most_5000_points_of_the_scores_by_ballot_and_the_top_is_whole():
-    (rows,) = charts.scores_by_ballot(by_ballot(4000)).to_dict()["datasets"].values()
+    (rows,) = campaign_charts.scores_by_ballot(by_ballot(4000)).to_dict()["datasets"].values()
     assert len(rows) == 5000
     for series, n in (("x, ballot 1", 625), ("x, ballot 2", 625), ("ȳ, final", 1250)):
         ranks = {row["rank"] for row in rows if row["series"] == series}
         assert set(range(1, n + 1)) <= ranks
         assert max(ranks) > 3990
-    (rows,) = charts.scores_by_ballot(by_ballot(1500)).to_dict()["datasets"].values()
+    (rows,) = campaign_charts.scores_by_ballot(by_ballot(1500)).to_dict()["datasets"].values()
     assert len(rows) == 4500  # as many as there are
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts import charts, evaluation, settling
+from core.charts import campaign_charts, evaluation, rank_stabilisation
 from core.charts.files import specification
-from core.charts.settling import places_by_ballot
+from core.charts.rank_stabilisation import places_by_ballot
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = (20, pytest.param(100_000, marks=pytest.mark.release))
@@ -49,14 +49,14 @@ def made(n: int) -> dict[str, Any]:
     budget = pd.DataFrame({"protocol": "paper", "figure": "ρ_w", "votes": [n, 2 * n], "mean": 0.8})
     curves = pd.DataFrame({"pairs": "items", "share": np.linspace(0, 1, 200), "value": np.linspace(1, 0, 200)})
     return {
-        "sizes": charts.ballot_sizes(sizes, (20, 20, 20)),
-        "votes": charts.votes_along_ranks(sizes, (20, 20, 20), 35.0),
-        "rescaling": charts.rescaling(table, pd.DataFrame({"x": [0.0, 1], "previous": [0.0, 1]}), 2),
-        "by ballot": charts.scores_by_ballot(by_ballot),
+        "sizes": campaign_charts.ballot_sizes(sizes, (20, 20, 20)),
+        "votes": campaign_charts.votes_along_ranks(sizes, (20, 20, 20), 35.0),
+        "rescaling": campaign_charts.rescaling(table, pd.DataFrame({"x": [0.0, 1], "previous": [0.0, 1]}), 2),
+        "by ballot": campaign_charts.scores_by_ballot(by_ballot),
         "scatter": evaluation.rank_scatter(table, table.head(5)),
-        "curves": charts.similarity_curves(curves, "|cos|"),
-        "budget": charts.accuracy_by_budget(budget.assign(lower=0.7, upper=0.9), "ρ_w", n),
-        "top": charts.top_intervals(table.head(30)),
+        "curves": campaign_charts.similarity_curves(curves, "|cos|"),
+        "budget": campaign_charts.accuracy_by_budget(budget.assign(lower=0.7, upper=0.9), "ρ_w", n),
+        "top": campaign_charts.top_intervals(table.head(30)),
         "settling": places_by_ballot(history(n)),
         "groups": evaluation.told_apart(pd.DataFrame({"group": list("112"), "embedding": list("abc")}), "abc"),
         "models": evaluation.figures_by_model(models(), "ρ_w", (-0.5, 0.2), pd.DataFrame({"model": ["v"], "ρ_w": 0.9})),
@@ -98,16 +98,16 @@ def test_every_line_of_a_tooltip_has_a_name(specs):
 def test_no_chart_draws_more_points_than_can_be_seen(specs):
     for name, spec in specs.items():
         for rows in spec["datasets"].values():
-            assert len(rows) <= 2 * charts.MAX_POINTS, name
+            assert len(rows) <= 2 * campaign_charts.MAX_POINTS, name
 
 
 def test_thinning_keeps_the_top_and_the_ends():
     table = items(100_000)
-    kept = charts.thin(table)
-    assert len(kept) == charts.MAX_POINTS
+    kept = campaign_charts.thin(table)
+    assert len(kept) == campaign_charts.MAX_POINTS
     assert list(kept["item"][:2500]) == list(range(2500))
     assert (kept["item"].iloc[-1], kept["item"].is_monotonic_increasing) == (99_999, True)
-    assert charts.thin(table.head(20)).equals(table.head(20))
+    assert campaign_charts.thin(table.head(20)).equals(table.head(20))
 
 
 def test_every_chart_of_the_pages_can_be_saved():
@@ -153,15 +153,15 @@ def test_names_of_lines_and_band_stand_above_what_is_plotted() -> None:
 def test_names_of_near_places_lie_a_line_of_text_apart() -> None:
     """The first ten places of a ranking of hundreds lie close together on a logarithmic axis."""
     ranks, height = np.arange(1.0, 11.0), 510
-    moved = settling._apart(ranks, 700.0, height)
-    pixels = np.log(moved) / np.log(700.0) * (height - settling.BELOW)
-    assert np.diff(pixels).min() >= settling.LINE - 1e-9
+    moved = rank_stabilisation._apart(ranks, 700.0, height)
+    pixels = np.log(moved) / np.log(700.0) * (height - rank_stabilisation.BELOW)
+    assert np.diff(pixels).min() >= rank_stabilisation.LINE - 1e-9
     assert moved[:3].tolist() == pytest.approx([1.0, 2.0, 3.0])  # far enough apart already
     assert (moved >= ranks - 1e-9).all()
 
 
 def test_items_without_intervals_are_in_the_chart_of_the_top() -> None:
-    spec = specification(charts.top_intervals(items(20).head(15).assign(lower=np.nan, upper=np.nan)))
+    spec = specification(campaign_charts.top_intervals(items(20).head(15).assign(lower=np.nan, upper=np.nan)))
     titles = {of["x"].get("title") for of in encodings(spec) if "field" in of.get("x", {})}
     assert titles == {"Score"}
     (rows,) = [rows for rows in spec["datasets"].values() if len(rows) == 15]

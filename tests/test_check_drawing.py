@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.ballots.check_drawing import DRESSES, REPEAT_DRESS, clear_pairs, draw_checks
+from core.ballots.check_drawing import ORIENTATIONS, REPEAT_ORIENTATION, clear_pairs, draw_checks
 from core.ballots.checks import (
     CheckSettings,
-    GoldPair,
+    GoldComparison,
     check_checks,
     count_checks,
     gold_text,
@@ -22,7 +22,7 @@ from core.ballots.checks import (
 from core.ballots.draw import draw_ballot
 from core.errors import PlanError
 from core.plan import Plan
-from core.plan.plan import cost
+from core.plan.campaign_plan import cost
 from core.scores import BallotVotes
 from core.scores.fit import fit_votes
 
@@ -89,7 +89,7 @@ def test_every_dress_of_a_comparison_differs(seed, n_items, task_size):
 
 
 def test_the_dresses_are_all_different():
-    assert len({*DRESSES, REPEAT_DRESS, (False, False, False)}) == len(DRESSES) + 2
+    assert len({*ORIENTATIONS, REPEAT_ORIENTATION, (False, False, False)}) == len(ORIENTATIONS) + 2
 
 
 def test_checks_are_spread_evenly_and_the_same_for_the_same_seed():
@@ -143,8 +143,8 @@ def test_check_votes_cost_time_and_no_task():
         ({"repeats": 1.5}, "repeats a task is 1.5"),
         ({"audit_votes": 0}, "comparisons of a cut item is 0"),
         ({"gold_per": "ballot"}, "found 'ballot'"),
-        ({"gold_pairs": (GoldPair(("a", "b"), ("b", "a")),)}, "stands against itself"),
-        ({"gold_pairs": (GoldPair(("a", ""), ("b", "c")),)}, "needs four tokens"),
+        ({"gold_pairs": (GoldComparison(("a", "b"), ("b", "a")),)}, "stands against itself"),
+        ({"gold_pairs": (GoldComparison(("a", ""), ("b", "c")),)}, "needs four tokens"),
     ],
 )
 def test_settings_that_make_no_sense(wrong, said):

@@ -8,9 +8,9 @@ import io
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
 
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.votes.checks import counted_votes
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.trust.agreement import agreement
 from core.views.scores import checks
 

@@ -198,8 +198,8 @@ def test_the_help_leaves_out_what_only_servers_start(run) -> None:
     listed = result.out.partition("Commands:")[2]
     assert result.code == 0
     assert {"evaluate", "vote", "plan"} <= set(re.findall(r"(?m)^  (\S+)", listed))
-    assert not {"job", "tend", "voters-role"} & set(re.findall(r"(?m)^  (\S+)", listed))
-    for hidden in ("job", "tend", "voters-role"):
+    assert not {"job", "housekeeping", "tend", "voters-role"} & set(re.findall(r"(?m)^  (\S+)", listed))
+    for hidden in ("job", "housekeeping", "tend", "voters-role"):
         assert run(hidden, "--help").code == 0
 
 

@@ -11,12 +11,12 @@ from core.dataset.published import read_published
 from core.store import open_store
 from core.store.ballots.closing import close_ballot
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import create_project
+from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import add_areas
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.tokens.files import AreaTokens
-from core.views.scores.trust import headline, load, worth_said
+from core.views.scores.trust import headline, load, worth_text
 
 TOKENS = {20: 7, 60: 11, 200: 20, 990: 45}  # that make 21, 55, 190 and 990 items
 QUICK = ((20, 5, "paper"), (20, 30, "runoff"), (60, 30, "paper"))
@@ -51,8 +51,8 @@ def test_coin_tosses_are_told_wherever_they_go(tmp_path, n_items, n_voters, prot
     assert {name for name, line in lines.items() if line.level == "green"} <= {
         "One scale", "Enough votes", "Won and lost", "No contradiction", "The cut"}  # fmt: skip
     assert "bad" in headline(found.lines)
-    assert found.foresight is not None
-    assert not found.foresight.settled
-    assert "can't be told from coin tosses" in worth_said(found.foresight, found.after)
+    assert found.next_ballot is not None
+    assert not found.next_ballot.settled
+    assert "can't be told from coin tosses" in worth_text(found.next_ballot, found.after)
     assert read_dataset(store, project_id).attrs["by_chance"] is True
     assert "told from coin tosses" in read_published(publish(store, project_id).data).files["README.md"].decode()

@@ -12,14 +12,14 @@ from campaigns import AREAS, answer_batch, draw_batch, longer_pair, make_project
 from core.errors import InputError
 from core.platforms import read_results
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.dialects import check_keys
 from core.store.projects.archive import copy_without_ballots, export_project, import_project
 from core.store.projects.plans import read_plan
-from core.store.projects.projects import get_project, read_log
-from core.store.scores.scores import read_ballot_scores
+from core.store.projects.project_commands import get_project, read_log
+from core.store.scores.project_dataset import read_ballot_scores
 from core.store.tokens.areas import (
     ItemRules,
     add_areas,
@@ -31,7 +31,7 @@ from core.store.tokens.areas import (
     set_item_rules,
 )
 from core.store.tokens.frequencies import source_of, use_list
-from core.store.votes.votes import accept_upload, preview_upload
+from core.store.votes.intake import accept_upload, preview_upload
 from core.tokens.files import AreaTokens
 from core.views import tokens
 from core.votes.classify import as_spelled_now
@@ -119,7 +119,7 @@ def test_a_batch_downloaded_after_the_correction_is_taken_too(store):
     project_id = make_project(store)
     draw_batch(store, project_id)
     correct_spelling(store, project_id, "Animals", "mouse", "mice")
-    from core.questions.template import write_batch
+    from core.questions.comparison_page import write_batch
 
     batch = write_batch(read_comparisons(store, project_id, 1))
     assert b"mice" in batch

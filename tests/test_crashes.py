@@ -13,18 +13,18 @@ import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, make_project
 
+from core.commands.integrity import check_store
 from core.errors import StoreError
-from core.jobs.invariants import check_store
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import _open
-from core.store.projects.projects import get_project
+from core.store.projects.project_commands import get_project
+from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes, progress_of
-from core.store.votes.votes import accept_upload
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 KILLS = 30
@@ -62,7 +62,9 @@ def step(store, project_id: str) -> bool:
 def test_killed_at_thirty_random_moments_the_workspace_stays_whole(tmp_path):
     folder = tmp_path / "workspace"
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["core.store.votes.votes", "core.store.ballots.ballots", "scipy.sparse.csgraph"])
+    context.set_forkserver_preload(
+        ["core.store.votes.intake", "core.store.ballots.ballot_rows", "scipy.sparse.csgraph"]
+    )
     rng = random.Random(20)
     store = open_store(folder)
     ballot_seconds = seconds_of_a_ballot(store)

@@ -16,27 +16,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.templating import environment
-from core.commands import facts as view
+from core.commands import datasheet_facts as view
 from core.commands.publishing import publish
-from core.dataset.datasheet.checklist import HOLDS, NOT, PARTLY, UNKNOWN, checklist, known_limits
+from core.dataset.datasheet.checklist import HOLDS, NOT, PARTLY, UNKNOWN, checklist, known_limitations
 from core.dataset.datasheet.facts import SheetFields, check_fields
 from core.dataset.datasheet.sheet import datasheet, hourly, md, quiet, shown, split_paragraphs, to_markdown, yaml_text
 from core.dataset.published import read_published
 from core.errors import InputError
 from core.scores.fit import fit_votes
 from core.store import schema as t
-from core.store.ballots.ballots import ballots_of
+from core.store.ballots.ballot_rows import ballots_of
 from core.store.ballots.closing import close_ballot
 from core.store.engine import now
 from core.store.projects.plans import save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.projects.releases import read_fields, save_fields
-from core.store.scores.scores import read_dataset
+from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import add_areas, items_of
 from core.store.tokens.frequencies import use_list
 from core.store.votes.checks import add_gold
+from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes
-from core.store.votes.votes import accept_upload
 from core.tokens.files import AreaTokens
 from core.trust import reliability
 
@@ -149,7 +149,7 @@ class TestFigures:
         facts = view.load(store, project)
         assert [(found.reason, found.n_voters) for found in facts.exclusions] == [("too fast", 2)]
         assert "| too fast | 2 |" in text_of(store, project)
-        assert "Voters were left out" in " ".join(known_limits(facts))
+        assert "Voters were left out" in " ".join(known_limitations(facts))
 
     def test_gold_checks_are_told_and_never_in_the_votes(self, store):
         project = make_project(store)
@@ -202,7 +202,7 @@ class TestChecklist:
         run_simulated(store, project, 1)
         facts = view.load(store, project)
         assert checklist(facts)[0].verdict == NOT
-        assert known_limits(facts)[0].startswith("6 simulated voters:")
+        assert known_limitations(facts)[0].startswith("6 simulated voters:")
 
     def test_what_is_not_recorded_is_called_so(self, store, project):
         said = text_of(store, project)

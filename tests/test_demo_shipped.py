@@ -7,14 +7,14 @@ import zipfile
 
 import sqlalchemy as sa
 
-from core.jobs.invariants import check_store
+from core.commands.integrity import check_store
 from core.store import schema as t
 from core.store.engine import HEAD
 from core.store.projects import demo
 from core.store.projects.archive import delete_project
 from core.store.projects.demo import DATA, DEMO_ID, MODELS, OPEN_ID, PROJECTS, READY, ensure_demo
-from core.store.projects.library import read_embeddings
-from core.store.projects.projects import create_project, list_projects, read_log
+from core.store.projects.embedding_library import read_embeddings
+from core.store.projects.project_commands import create_project, list_projects, read_log
 from core.views import overview
 
 

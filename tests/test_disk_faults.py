@@ -15,19 +15,19 @@ import pytest
 import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project
 
+from core.commands.integrity import check_store
 from core.errors import RunoffError, StoreError
-from core.jobs import jobs
-from core.jobs.invariants import check_store
+from core.jobs import lifecycle
 from core.store import engine as engine_module
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.closing import close_ballot
 from core.store.engine import _open, open_apart
-from core.store.projects.projects import create_project, get_project, list_projects, read_log
+from core.store.projects.project_commands import create_project, get_project, list_projects, read_log
 from core.store.projects.releases import keep_release
-from core.store.scores.scores import read_dataset
-from core.store.votes.votes import accept_upload
+from core.store.scores.project_dataset import read_dataset
+from core.store.votes.intake import accept_upload
 
 pytestmark = pytest.mark.sqlite
 ON_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits and rights of Linux")
@@ -180,7 +180,7 @@ def test_a_clock_set_back_loses_nothing(store, monkeypatch):
     project_id = make_project(store)
     data = answer_batch(draw_batch(store, project_id))
     earlier = (datetime.now(UTC) - timedelta(days=400)).isoformat(timespec="microseconds")
-    for module in (engine_module, sys.modules["core.store.command"], sys.modules["core.store.votes.votes"]):
+    for module in (engine_module, sys.modules["core.store.command"], sys.modules["core.store.votes.intake"]):
         monkeypatch.setattr(module, "now", lambda: earlier)
     accept_upload(store, project_id, data, "results.csv")
     close_ballot(store, project_id)
@@ -197,7 +197,7 @@ def test_a_job_without_a_process_is_swept_though_its_clock_was_ahead(store):
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row))
     assert [fault.rule.name for fault in check_store(store).faults] == ["jobs"]
-    assert jobs.sweep(store) == 1
+    assert lifecycle.sweep(store) == 1
 
 
 def test_a_job_that_lives_is_not_swept_when_the_clock_is_set_back(store):
@@ -205,7 +205,7 @@ def test_a_job_that_lives_is_not_swept_when_the_clock_is_set_back(store):
     row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": ahead}
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, pid=os.getpid(), heartbeat_at=ahead))
-    assert jobs.sweep(store) == 0
+    assert lifecycle.sweep(store) == 0
     assert check_store(store).is_fine
 
 

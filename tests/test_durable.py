@@ -23,9 +23,9 @@ from core.base.durable import make_folder, put, sync_folder
 from core.store import backups
 from core.store.engine import open_apart
 from core.store.projects.archive import delete_project, export_project, import_project
-from core.store.projects.library import import_into
-from core.store.projects.projects import get_project
-from core.store.votes.votes import accept_upload
+from core.store.projects.embedding_library import import_into
+from core.store.projects.project_commands import get_project
+from core.store.votes.intake import accept_upload
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what is synced")]
 ROOT = Path(__file__).resolve().parents[1]
@@ -200,7 +200,7 @@ def test_a_folder_takes_no_others_place(tmp_path):
 PASSING = {
     ("core/embeddings/storage.py", "fresh.replace(folder / VOCABULARY)"),
     ("core/embeddings/storage.py", "(folder / INFO).write_text(info.to_json(), encoding='utf-8')"),
-    ("core/store/projects/library.py", "target.rename(damaged)"),
+    ("core/store/projects/embedding_library.py", "target.rename(damaged)"),
     ("core/voting/process.py", "part.replace(store.folder / f'voting.json.{running.key}')"),
 }
 

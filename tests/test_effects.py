@@ -10,21 +10,21 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.commands.votes import top_sentence, voters_said, votes_said
+from core.commands.votes import top_sentence, voters_text, votes_text
 from core.metrics import average_ranks
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.scores import score_campaign
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.pilots import draw_pilot
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import PILOT
-from core.store.scores.effects import standing_of
+from core.store.scores.provisional import provisional_ranking_of
 from core.store.tokens.areas import n_items_of, read_items
+from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload
-from core.votes.effects import Effect, Move, compare_tops
+from core.votes.upload_effects import Move, UploadEffect, compare_tops
 
 
 def parts(results: bytes, *sizes: int) -> list[bytes]:
@@ -61,7 +61,7 @@ def test_a_standing_is_what_closing_now_would_give(store):
             accept_upload(store, project_id, part, "part.csv")
             pairs, scores = provisional(store, project_id)
             with store.read() as conn:
-                standing = standing_of(conn, read_ballots(store, project_id)[-1].id)
+                standing = provisional_ranking_of(conn, read_ballots(store, project_id)[-1].id)
             assert standing.pairs == tuple(pairs)
             np.testing.assert_array_equal(standing.scores, scores)
             assert {standing.pairs[place]: rank for place, rank in standing.top.items()} == top_by_hand(pairs, scores)
@@ -139,7 +139,7 @@ def test_in_a_later_ballot_the_ranking_before_its_votes_is_that_of_the_last(stor
     assert (accepted.effect.new_voters, accepted.effect.known_voters) == (1, 1)
     with store.read() as conn:
         ballots = read_ballots(store, project_id)
-        last, now = (standing_of(conn, ballot.id) for ballot in ballots)
+        last, now = (provisional_ranking_of(conn, ballot.id) for ballot in ballots)
     kept = [last.scores[last.pairs.index(pair)] for pair in now.pairs]
     before = top_by_hand(now.pairs, kept)
     after = top_by_hand(now.pairs, now.scores)
@@ -187,12 +187,12 @@ def test_moves_lead_from_one_top_to_the_other(before, after):
 @pytest.mark.parametrize(
     ("effect", "sentence"),
     [
-        (Effect(5, first=("$x$", "*y*")), "First ranking: $x$ – *y* leads."),
-        (Effect(0), "The top 10 stays as it was."),
-        (Effect(5, ranking="none"), ""),
-        (Effect(-5, ended=True), "No item has a rank any more."),
+        (UploadEffect(5, first=("$x$", "*y*")), "First ranking: $x$ – *y* leads."),
+        (UploadEffect(0), "The top 10 stays as it was."),
+        (UploadEffect(5, ranking="none"), ""),
+        (UploadEffect(-5, ended=True), "No item has a rank any more."),
         (
-            Effect(
+            UploadEffect(
                 5,
                 moves=(
                     *(Move((name, "z"), rank, rank + 0.5) for rank, name in enumerate("abcd", 1)),
@@ -207,11 +207,15 @@ def test_moves_lead_from_one_top_to_the_other(before, after):
 )
 def test_sentences(effect, sentence):
     assert top_sentence(effect) == sentence
-    assert Effect.from_stored(effect.stored()) == effect
+    assert UploadEffect.from_stored(effect.stored()) == effect
 
 
 def test_votes_and_voters_in_words():
-    assert [votes_said(Effect(n)) for n in (1, -2, 0)] == ["1 more vote", "2 fewer votes", "as many votes as before"]
-    assert voters_said(Effect(1, new_voters=1)) == "1 voter, new"
-    assert voters_said(Effect(1, known_voters=2)) == "2 voters (known already)"
-    assert Effect.from_stored(None) is None
+    assert [votes_text(UploadEffect(n)) for n in (1, -2, 0)] == [
+        "1 more vote",
+        "2 fewer votes",
+        "as many votes as before",
+    ]
+    assert voters_text(UploadEffect(1, new_voters=1)) == "1 voter, new"
+    assert voters_text(UploadEffect(1, known_voters=2)) == "2 voters (known already)"
+    assert UploadEffect.from_stored(None) is None

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.embeddings import open_embedding
-from core.encoders import ENCODED, digest_of, encode_into, encoder_of, look_at, open_encoder
+from core.encoders import ENCODED, digest_of, encode_into, encoder_of, inspect, open_encoder
 from core.encoders.bert import WordPiece, read_word_pieces
 from core.encoders.folder import read_tensors
 from core.errors import InputError
@@ -48,7 +48,7 @@ def change(path: Path, **values: object) -> None:
 
 def test_vectors_are_those_of_sentence_transformers() -> None:
     expected = json.loads((REFERENCE / "tiny_encoder.json").read_text())
-    found = look_at(TINY)
+    found = inspect(TINY)
     assert (found.kind, found.dimensions, found.pooling, found.normalised, found.why_not) == (
         "bert", 16, "mean", True, "",
     )  # fmt: skip
@@ -69,7 +69,7 @@ def test_pooling_by_the_first_piece_and_no_norm(copied: Path) -> None:
     change(copied / "1_Pooling" / "config.json", pooling_mode="cls")
     modules = json.loads((copied / "modules.json").read_text())
     (copied / "modules.json").write_text(json.dumps(modules[:2]))
-    found = look_at(copied)
+    found = inspect(copied)
     assert (found.pooling, found.normalised) == ("cls", False)
     encoder = open_encoder(found)
     numbers = np.array([encoder.words.numbers("seaside", 16)])
@@ -130,14 +130,14 @@ def test_damaged_weights_are_told(copied: Path, damage: str) -> None:
 
 def test_what_is_missing_is_told(tmp_path: Path, copied: Path) -> None:
     with pytest.raises(InputError, match="not there"):
-        look_at(tmp_path / "none")
+        inspect(tmp_path / "none")
     with pytest.raises(InputError, match="is a file"):
-        look_at(copied / "config.json")
+        inspect(copied / "config.json")
     with pytest.raises(InputError, match=r"no config\.json"):
-        look_at(tmp_path)
+        inspect(tmp_path)
     (copied / "config.json").write_text("[1]")
     with pytest.raises(InputError, match="holds no settings"):
-        look_at(copied)
+        inspect(copied)
     change(shutil.copytree(TINY, tmp_path / "other") / "config.json", intermediate_size=8, num_hidden_layers=3)
     with pytest.raises(InputError, match="don't fit"):
         open_encoder(tmp_path / "other")
@@ -159,9 +159,9 @@ def test_what_isnt_computed_here_asks_for_the_package(
     change(copied / file, **values)
     if find_spec("sentence_transformers") is None:
         with pytest.raises(InputError, match=f"{why}.*pip install sentence-transformers"):
-            look_at(copied)
+            inspect(copied)
     monkeypatch.setattr("core.encoders.folder.find_spec", lambda name: object())
-    found = look_at(copied)
+    found = inspect(copied)
     assert why in found.sentence()
     assert found.needs_trust == ""
     asked: list[str] = []
@@ -173,7 +173,7 @@ def test_what_isnt_computed_here_asks_for_the_package(
 def test_pickled_weights_need_trust(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (copied / "model.safetensors").rename(copied / "pytorch_model.bin")
     monkeypatch.setattr("core.encoders.folder.find_spec", lambda name: object())
-    found = look_at(copied)
+    found = inspect(copied)
     assert "pytorch_model.bin could run a program" in found.needs_trust
     with pytest.raises(InputError, match="could run a program"):
         open_encoder(found)
@@ -204,12 +204,12 @@ def test_encoded_tokens_are_an_embedding(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_hash_follows_the_weights(copied: Path) -> None:
-    before = digest_of(look_at(copied))
-    assert before == digest_of(look_at(TINY))
+    before = digest_of(inspect(copied))
+    assert before == digest_of(inspect(TINY))
     data = bytearray((copied / "model.safetensors").read_bytes())
     data[-1] ^= 1
     (copied / "model.safetensors").write_bytes(data)
-    assert digest_of(look_at(copied)) != before
+    assert digest_of(inspect(copied)) != before
 
 
 class Short:
@@ -224,5 +224,5 @@ def test_an_encoder_that_loses_tokens_is_told(tmp_path: Path) -> None:
 
 
 def test_a_folder_whose_name_says_nothing_is_called_after_the_one_above(tmp_path: Path) -> None:
-    assert look_at(TINY).name == "tiny_encoder"
-    assert look_at(shutil.copytree(TINY, tmp_path / "minilm" / "model")).name == "minilm"
+    assert inspect(TINY).name == "tiny_encoder"
+    assert inspect(shutil.copytree(TINY, tmp_path / "minilm" / "model")).name == "minilm"

@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation import compare, given
-from core.evaluation.chance import EXACT, NO_CEILING, Share, _chance, chance, share_of, shares
+from core.evaluation.chance import EXACT, NO_CEILING, ShareOfCeiling, _chance, chance, share_of, shares
 from core.metrics import weighted_kendall, weighted_spearman
 from tests.test_evaluation_headline import TOKENS, dataset, model
 
@@ -109,7 +109,7 @@ def test_shares_of_a_models_figures_over_what_it_covers() -> None:
     every, both = np.ones(10, dtype=bool), np.arange(10) < 6
     by_six = chance(range(6), range(6))["rho_w"].mean
     found = shares(good, good.overall, every, {"rho_w": 0.9})
-    assert found["rho_w"] == Share((1 - by_six) / (0.9 - by_six), by_six, 0.9)  # above 1, as it isn't cut
+    assert found["rho_w"] == ShareOfCeiling((1 - by_six) / (0.9 - by_six), by_six, 0.9)  # above 1, as it isn't cut
     assert (found["tau_w"].value, found["tau_w"].reason) == (None, NO_CEILING)
     assert found["tau_w"].chance is not None
     assert shares(poor, compared.common[1], both, {"rho_w": 0.9})["rho_w"].chance == by_six

@@ -18,7 +18,7 @@ from core.embeddings import Embedding, load
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation import compare, correlations, evaluate, given, pearson, precision_at, words_of
 from core.evaluation.causes import RARE, UNKNOWN, by_frequency, by_rarity, by_relatedness, over_bands
-from core.evaluation.figures import NAMES, SIGNS_UP_TO, Multiples
+from core.evaluation.figures import NAMES, SIGNS_UP_TO, WeightedResamples
 
 scores = st.lists(st.integers(-4, 4).map(float), min_size=2, max_size=14)
 
@@ -92,7 +92,7 @@ def test_multiplicities_are_copies(n: int, seed: int, n0: float) -> None:
     rng = np.random.default_rng(seed)
     x, y = rng.integers(0, 6, n).astype(float), rng.normal(size=n).round(1)
     times = rng.integers(0, 4, (3, n))
-    found = Multiples(x, y, n0=n0, top=3).figures(times)
+    found = WeightedResamples(x, y, n0=n0, top=3).figures(times)
     for row, drawn in enumerate(times):
         copied = correlations(np.repeat(x, drawn), np.repeat(y, drawn), n0=n0, top=3)
         for name in NAMES:
@@ -106,7 +106,7 @@ def test_many_items_take_another_way_to_the_same_tau() -> None:
     x = rng.normal(size=n).round(2)
     y = x + rng.normal(size=n)
     times = rng.integers(0, 3, (2, n))
-    found = Multiples(x, y).figures(times, ["tau", "tau_w"])
+    found = WeightedResamples(x, y).figures(times, ["tau", "tau_w"])
     for row, drawn in enumerate(times):
         copied = np.repeat(x, drawn), np.repeat(y, drawn)
         assert found["tau_w"][row] == pytest.approx(metrics.weighted_kendall(*copied), abs=1e-12)

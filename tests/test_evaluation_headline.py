@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from core.evaluation import Model, compare, given
-from core.views.evaluate.evaluate import BOUNDS, EvaluateView, IntervalsView, intervals_of, view_of
+from core.views.evaluate.evaluate_page import BOUNDS, EvaluateView, IntervalsView, intervals_of, view_of
 from ui.evaluate.headline import answer
 
 TOKENS = list("abcdefghij")

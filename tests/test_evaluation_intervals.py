@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from core.errors import InputError, UndefinedMetricError
-from core.evaluation import Comparison, Evaluation, Figure, correlations, intervals
-from core.evaluation.intervals import Resampled, draw_scores, interval, number_of_resamples, with_intervals
+from core.evaluation import Evaluation, FigureEstimate, ModelComparison, correlations, vote_intervals
+from core.evaluation.vote_intervals import Resampled, draw_scores, interval, number_of_resamples, with_intervals
 from core.metrics import kendall, spearman, weighted_kendall, weighted_spearman
 from core.plan import Plan
 from core.scores import BallotVotes, bootstrap_intervals
@@ -26,10 +26,10 @@ def evaluation(name: str, scores: np.ndarray, values: np.ndarray) -> Evaluation:
     return Evaluation(name, "similarity", 2.0, found, {}, found, pairs)
 
 
-def compared(scores: np.ndarray, *models: np.ndarray) -> Comparison:
+def compared(scores: np.ndarray, *models: np.ndarray) -> ModelComparison:
     every = np.logical_and.reduce([~np.isnan(model) for model in models])
     evaluations = tuple(evaluation(f"m{n}", scores, model) for n, model in enumerate(models))
-    return Comparison(
+    return ModelComparison(
         evaluations, tuple(correlations(scores[every], model[every]) for model in models), int(every.sum())
     )
 
@@ -154,7 +154,7 @@ def test_areas_have_bounds_by_the_rule_of_the_whole_ranking(monkeypatch):
     bounds = found.evaluations[0].areas["A"].rho
     assert (bounds.lower, bounds.upper) == (expected.lower, expected.upper)
     assert found.evaluations[0].areas["A"].tau_w.lower is not None
-    monkeypatch.setattr(intervals, "MOST_FOR_TAU_OF_AREAS", 39)
+    monkeypatch.setattr(vote_intervals, "MOST_FOR_TAU_OF_AREAS", 39)
     large = with_intervals(held, Resampled(drawn))[0].evaluations[0].areas["A"]
     assert large.tau_w.lower is None
     assert large.rho == bounds
@@ -309,14 +309,14 @@ def test_intervals_of_runoff_hold_the_true_figures_mostly():
 
 def test_no_interval_excludes_the_estimate_it_is_about():
     with pytest.raises(InputError, match=r"excludes its own estimate, 0\.811"):
-        Figure(0.811, 0.82, 0.856, corrected=0.811)
+        FigureEstimate(0.811, 0.82, 0.856, corrected=0.811)
     with pytest.raises(InputError, match="excludes its own estimate"):
-        Figure(0.811, corrected=0.8)
+        FigureEstimate(0.811, corrected=0.8)
     with pytest.raises(InputError, match="excludes its own estimate"):
-        Figure(0.5, token_lower=0.6, token_upper=0.7, token_corrected=0.5)
-    above = Figure(0.99).with_votes(1.04, 0.97, 1.0)  # the interval is cut at 1, and so is what it is about
+        FigureEstimate(0.5, token_lower=0.6, token_upper=0.7, token_corrected=0.5)
+    above = FigureEstimate(0.99).with_votes(1.04, 0.97, 1.0)  # the interval is cut at 1, and so is what it is about
     assert above.by_votes == (1.0, 0.97, 1.0)
-    assert Figure(0.99).with_tokens(0.99, 0.96, 0.97).by_tokens == (0.97, 0.96, 0.97)
+    assert FigureEstimate(0.99).with_tokens(0.99, 0.96, 0.97).by_tokens == (0.97, 0.96, 0.97)
 
 
 def test_noisy_votes_leave_the_measured_figure_outside_and_the_corrected_inside():

@@ -13,8 +13,8 @@ from core.base.estimates import holm
 from core.errors import InputError
 from core.evaluation import compare, correlations, given
 from core.evaluation.chance import critical_values, permutation_test
-from core.evaluation.differences import Told, adjusted, by_tokens, groups, times_needed
-from core.evaluation.tokens import (
+from core.evaluation.differences import PairwiseDifference, adjusted, by_tokens, groups, times_needed
+from core.evaluation.token_intervals import (
     CORRECTIONS,
     Coded,
     Correction,
@@ -296,7 +296,10 @@ def test_critical_values_of_spearman_are_the_known_ones() -> None:
 def test_holm_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]).tolist() == []
-    told = [Told("a", "b", 0.1, 0.1, 0.05, 0, 0.2, 0.98), Told("a", "c", 0.1, 0.1, 0.05, 0, 0.2, 0.02)]
+    told = [
+        PairwiseDifference("a", "b", 0.1, 0.1, 0.05, 0, 0.2, 0.98),
+        PairwiseDifference("a", "c", 0.1, 0.1, 0.05, 0, 0.2, 0.02),
+    ]
     assert [round(pair.p, 6) for pair in adjusted(told)] == [0.08, 0.08]
 
 

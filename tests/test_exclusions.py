@@ -16,17 +16,17 @@ from test_voting import BASIC, Voter, check_tallies, never_wait_for_the_disk, st
 from core.errors import InputError, StaleError, StoreError
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, unanswered
+from core.store.ballots.ballot_rows import read_ballots, unanswered
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import export_project, import_project
-from core.store.projects.projects import get_project, read_log
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import get_project, read_log
+from core.store.scores.project_dataset import read_dataset
 from core.store.votes.exclusions import exclude_voters, exclusions_of, readmit_voters
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import ballot_votes
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload, preview_upload
 from core.views.log import log_table
 
 SIX = ("W1", "W2", "W3", "W4", "W5", "W6")

@@ -19,9 +19,9 @@ from core.dataset.published import write_published
 from core.errors import InputError
 from core.platforms import PLATFORMS
 from core.platforms.label_studio import write_tasks
-from core.questions.template import template
+from core.questions.comparison_page import template
 from core.store import Store
-from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.projects.archive import duplicate_project
 from core.views.file_kinds import KINDS, PLACES, check, kind_of
 

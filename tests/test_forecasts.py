@@ -12,10 +12,10 @@ from campaigns import make_project
 from core.commands import executor
 from core.commands.figures.simulations import BestPlan, OtherBudgets
 from core.errors import StoreError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.plan import Plan
 from core.simulation import search
-from core.simulation.forecast import Guess
+from core.simulation.forecast import ForecastAssumptions
 from core.simulation.similarities import at_other_budgets
 from core.store.projects.archive import export_project
 from core.store.projects.plans import read_rankings, set_ranking
@@ -37,7 +37,7 @@ PANEL = replace(PAPER_PANEL, n_voters=10)
 
 @pytest.fixture
 def guess():
-    return Guess(exponential(21), PANEL)
+    return ForecastAssumptions(exponential(21), PANEL)
 
 
 @pytest.fixture
@@ -59,11 +59,11 @@ def test_whatever_it_depends_on_makes_another_forecast(store, guess, name):
     make_forecast(store, guess, PLAN, "paper")
     other, plan, protocol = guess, PLAN, "paper"
     if name == "similarity":
-        other = Guess(power_law(21), PANEL)
+        other = ForecastAssumptions(power_law(21), PANEL)
     elif name == "panel":
-        other = Guess(guess.similarity, replace(PANEL, n_voters=11))
+        other = ForecastAssumptions(guess.similarity, replace(PANEL, n_voters=11))
     elif name == "notion":
-        other = Guess(guess.similarity, PANEL, "similarity")
+        other = ForecastAssumptions(guess.similarity, PANEL, "similarity")
     elif name == "protocol":
         protocol = "uniform"
     else:
@@ -77,7 +77,7 @@ def test_a_stopped_forecast_is_not_kept(store, guess):
 
 
 def test_an_undefined_figure_comes_back_undefined(store):
-    flat = Guess(np.full(21, 0.5), PANEL)  # no true ranking, so nothing to agree with
+    flat = ForecastAssumptions(np.full(21, 0.5), PANEL)  # no true ranking, so nothing to agree with
     made = make_forecast(store, flat, PLAN, "uniform")
     known = known_forecast(store, flat, PLAN, "uniform")
     assert np.isnan(made.rho_w.mean)
@@ -87,12 +87,12 @@ def test_an_undefined_figure_comes_back_undefined(store):
 
 @pytest.mark.release
 def test_a_search_is_read_back_as_it_was(store, quick):
-    guess = Guess(exponential(130), PANEL)
+    guess = ForecastAssumptions(exponential(130), PANEL)
     made = make_search(store, guess, 600, "paper", "tau_w")
     assert made.paper is not None
     assert known_search(store, guess, 600, "paper", "tau_w") == made
     assert known_search(store, guess, 600, "paper", "rho_w") is None
-    small = Guess(exponential(21), PANEL)
+    small = ForecastAssumptions(exponential(21), PANEL)
     assert make_search(store, small, 200, "paper", "both").paper is None
     assert np.isnan(known_search(store, small, 200, "paper", "both").gain)
 
@@ -137,7 +137,7 @@ def test_jobs_fill_the_curve_and_the_search(store):
 def ended(store, job_id):
     """The job as it ended; as it is after some minutes, where it doesn't end."""
     for _ in range(3000):
-        job = jobs.read_job(store, job_id)
+        job = lifecycle.read_job(store, job_id)
         if job.ended:
             break
         time.sleep(0.1)

@@ -15,12 +15,12 @@ from core.scores.fit import fit_votes
 from core.simulation import simulate_campaign
 from core.store import open_store
 from core.store.ballots.closing import close_ballot
-from core.store.projects.projects import get_project
-from core.store.votes.votes import accept_upload
+from core.store.projects.project_commands import get_project
+from core.store.votes.intake import accept_upload
 from core.trust import reliability, report
 from core.trust.guessers import Guessers, find_guessers, simulated_with
-from core.trust.report import Line
-from core.voters.model import Kind, Panel, draw_panel, exponential
+from core.trust.report import TrustCheck
+from core.voters.model import Panel, VoterKind, draw_panel, exponential
 
 
 def campaign(n_items: int, protocol: str, seed: int, n_voters: int, clickers: float) -> tuple[list[BallotVotes], set]:
@@ -29,7 +29,7 @@ def campaign(n_items: int, protocol: str, seed: int, n_voters: int, clickers: fl
     voters = draw_panel(Panel(n_voters, random_clickers=clickers), rng)
     plan = Plan(n_items, 3, 0.5, 14)
     held = simulate_campaign(exponential(n_items), plan, protocol=protocol, rng=rng, panel=voters).held
-    who = set() if voters.kind is None else set(np.flatnonzero(voters.kind == Kind.RANDOM_CLICKER).tolist())
+    who = set() if voters.kind is None else set(np.flatnonzero(voters.kind == VoterKind.RANDOM_CLICKER).tolist())
     return [BallotVotes(*ballot.votes) for ballot in held], who
 
 
@@ -85,7 +85,7 @@ def test_who_voted_is_told_by_name_with_their_share_of_the_votes():
     assert "coin tosses" not in sided.reason
 
 
-def lines_of(tmp_path, voters: list[str], choose) -> dict[str, Line]:
+def lines_of(tmp_path, voters: list[str], choose) -> dict[str, TrustCheck]:
     """The trust lines after a ballot of people who choose so."""
     store = open_store(tmp_path)
     project_id = make_project(store)

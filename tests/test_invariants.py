@@ -11,16 +11,16 @@ from campaigns import answer_batch, draw_batch, make_project, run_people, run_si
 from click.testing import CliRunner
 
 from core.__main__ import cli
-from core.jobs import jobs
-from core.jobs.invariants import RULES, check_store
+from core.commands.integrity import RULES, check_store
+from core.jobs import lifecycle
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
 from core.store.blobs import put_blob, sweep_blobs
 from core.store.engine import _open
 from core.store.votes.exclusions import exclude_voters, readmit_voters
-from core.store.votes.votes import accept_upload
-from core.store.voting.voting import open_voting
+from core.store.votes.intake import accept_upload
+from core.store.voting.owner_commands import open_voting
 
 
 @pytest.fixture(scope="module")
@@ -194,5 +194,5 @@ def test_a_folder_without_a_workspace_is_wrong_use_and_stays_empty(tmp_path):
 @pytest.mark.sqlite
 def test_a_running_job_of_a_living_process_is_no_fault(workspace):
     write(workspace, *BREAKS["jobs"])
-    assert jobs.sweep(workspace) == 1
+    assert lifecycle.sweep(workspace) == 1
     assert broken(workspace) == set()

@@ -13,26 +13,26 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
+from core.commands.integrity import check_store
 from core.embeddings import import_embedding
 from core.errors import StoreError
-from core.jobs import jobs
-from core.jobs.invariants import check_store
+from core.jobs import lifecycle
 from core.store import schema as t
-from core.store.projects.library import adopt_import, open_library, read_embeddings
-from core.store.projects.projects import create_project, get_project
+from core.store.projects.embedding_library import adopt_import, open_library, read_embeddings
+from core.store.projects.project_commands import create_project, get_project
 
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo.bin"
 
 
-def wait(store, job_id: str, condition=lambda job: job.ended, seconds: float = 180) -> jobs.Job:
+def wait(store, job_id: str, condition=lambda job: job.ended, seconds: float = 180) -> lifecycle.Job:
     """The job once it is as `condition` wants."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        job = jobs.read_job(store, job_id)
+        job = lifecycle.read_job(store, job_id)
         if condition(job):
             return job
         time.sleep(0.02)
-    raise AssertionError(f"the job is still {jobs.read_job(store, job_id)}")
+    raise AssertionError(f"the job is still {lifecycle.read_job(store, job_id)}")
 
 
 def big_file(path: Path, megabytes: int = 150) -> Path:
@@ -51,7 +51,7 @@ def leftovers(store) -> list[str]:
 
 def test_an_import_runs_to_its_end(store):
     project_id = create_project(store, "One")
-    job_id = jobs.start(store, "import_embedding", {"path": str(DEMO), "name": "Demo"}, project_id=project_id)
+    job_id = lifecycle.start(store, "import_embedding", {"path": str(DEMO), "name": "Demo"}, project_id=project_id)
     job = wait(store, job_id)
     assert (job.state, job.error) == ("done", None)
     (imported,) = read_embeddings(store, project_id)
@@ -66,17 +66,17 @@ def test_a_file_whose_name_is_not_utf8_is_imported_and_shown_as_it_can_be(store,
     path = tmp_path / os.fsdecode(b"mod\xe8le.vec")
     path.write_bytes(b"a 1 2\nb 3 4\n")
     project_id = create_project(store, "One")
-    job = wait(store, jobs.start(store, "import_embedding", {"path": str(path)}, project_id=project_id))
+    job = wait(store, lifecycle.start(store, "import_embedding", {"path": str(path)}, project_id=project_id))
     assert (job.state, job.error) == ("done", None)
     (imported,) = read_embeddings(store, project_id)
     assert (imported.name, imported.source) == ("mod\ufffdle", str(tmp_path / "mod\ufffdle.vec"))
-    assert jobs.recent_paths(store) == [str(path)]
+    assert lifecycle.recent_paths(store) == [str(path)]
 
 
 def test_the_same_content_is_kept_once_for_two_projects(store):
     projects = [create_project(store, name) for name in ("One", "Two")]
     started = [
-        jobs.start(store, "import_embedding", {"path": str(DEMO), "name": name}, project_id=project_id)
+        lifecycle.start(store, "import_embedding", {"path": str(DEMO), "name": name}, project_id=project_id)
         for name, project_id in zip("ab", projects, strict=True)
     ]
     assert {wait(store, job_id).state for job_id in started} == {"done"}
@@ -97,7 +97,7 @@ def test_two_files_imported_at_once_into_one_project_are_both_whole(store, tmp_p
         (tmp_path / f"{name}.txt").write_text("".join(rows))
     files = {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt", "big": big_file(tmp_path / "big.txt")}
     ids = {
-        name: jobs.start(store, "import_embedding", {"path": str(path), "name": name}, project_id=project_id)
+        name: lifecycle.start(store, "import_embedding", {"path": str(path), "name": name}, project_id=project_id)
         for name, path in files.items()
     }
     killed = wait(store, ids.pop("big"), lambda job: job.ended or job.done > 0)
@@ -110,7 +110,7 @@ def test_two_files_imported_at_once_into_one_project_are_both_whole(store, tmp_p
         np.testing.assert_allclose(embedding.vectors([f"w{name}{i}" for i in range(3_000)]), vectors, atol=1e-6)
     assert get_project(store, project_id).revision == 3
     end = time.monotonic() + 180
-    while not jobs.sweep(store) and time.monotonic() < end:
+    while not lifecycle.sweep(store) and time.monotonic() < end:
         time.sleep(0.02)
     assert sorted(leftovers(store)) == sorted(imported.id for imported in found.values())
     assert check_store(store).faults == ()
@@ -135,7 +135,9 @@ def test_a_file_that_is_no_embedding_fails_in_words(store, tmp_path):
     project_id = create_project(store, "One")
     path = tmp_path / "pointer.bin"
     path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
-    job = wait(store, jobs.start(store, "import_embedding", {"path": str(path), "name": "x"}, project_id=project_id))
+    job = wait(
+        store, lifecycle.start(store, "import_embedding", {"path": str(path), "name": "x"}, project_id=project_id)
+    )
     assert job.state == "failed"
     assert "Git LFS pointer" in job.error
     assert read_embeddings(store, project_id) == []
@@ -144,7 +146,7 @@ def test_a_file_that_is_no_embedding_fails_in_words(store, tmp_path):
 
 def test_a_missing_file_fails_in_words(store, tmp_path):
     path = tmp_path / "nowhere.bin"
-    job = wait(store, jobs.start(store, "import_embedding", {"path": str(path), "name": "x"}))
+    job = wait(store, lifecycle.start(store, "import_embedding", {"path": str(path), "name": "x"}))
     assert job.state == "failed"
     assert "nowhere.bin" in job.error
 
@@ -153,16 +155,16 @@ def test_a_missing_file_fails_in_words(store, tmp_path):
 def test_cancelling_ends_the_work_and_leaves_nothing(store, tmp_path):
     project_id = create_project(store, "One")
     path = big_file(tmp_path / "big.txt")
-    job_id = jobs.start(store, "import_embedding", {"path": str(path), "name": "x"}, project_id=project_id)
+    job_id = lifecycle.start(store, "import_embedding", {"path": str(path), "name": "x"}, project_id=project_id)
     job = wait(store, job_id, lambda job: job.ended or job.done > 0)
     assert 0 < job.share < 1
     started = time.monotonic()
-    jobs.cancel(store, job_id)
+    lifecycle.cancel(store, job_id)
     assert time.monotonic() - started < 2
-    assert jobs.read_job(store, job_id).state == "cancelled"
+    assert lifecycle.read_job(store, job_id).state == "cancelled"
     assert leftovers(store) == []
     assert read_embeddings(store, project_id) == []
-    jobs.cancel(store, job_id)  # once more changes nothing
+    lifecycle.cancel(store, job_id)  # once more changes nothing
     assert path.exists()
 
 
@@ -171,65 +173,65 @@ def test_cancelling_ends_the_work_and_leaves_nothing(store, tmp_path):
 def test_a_job_whose_process_was_killed_is_swept_at_the_next_start(store, tmp_path):
     project_id = create_project(store, "One")
     path = big_file(tmp_path / "big.txt")
-    job_id = jobs.start(store, "import_embedding", {"path": str(path), "name": "x"}, project_id=project_id)
+    job_id = lifecycle.start(store, "import_embedding", {"path": str(path), "name": "x"}, project_id=project_id)
     job = wait(store, job_id, lambda job: job.ended or job.done > 0)
     os.kill(job.pid, signal.SIGKILL)
     end = time.monotonic() + 180
-    while not jobs.sweep(store) and time.monotonic() < end:  # until the system has ended the process
+    while not lifecycle.sweep(store) and time.monotonic() < end:  # until the system has ended the process
         time.sleep(0.02)
-    job = jobs.read_job(store, job_id)
+    job = lifecycle.read_job(store, job_id)
     assert (job.state, "Start it again" in job.error) == ("failed", True)
     assert leftovers(store) == []
-    assert jobs.sweep(store) == 0
+    assert lifecycle.sweep(store) == 0
 
 
 @pytest.mark.release
 def test_a_running_job_is_not_swept(store, tmp_path):
-    job_id = jobs.start(store, "import_embedding", {"path": str(big_file(tmp_path / "big.txt")), "name": "x"})
+    job_id = lifecycle.start(store, "import_embedding", {"path": str(big_file(tmp_path / "big.txt")), "name": "x"})
     wait(store, job_id, lambda job: job.ended or job.done > 0)
-    assert jobs.sweep(store) == 0
-    assert not jobs.read_job(store, job_id).ended
-    jobs.cancel(store, job_id)
+    assert lifecycle.sweep(store) == 0
+    assert not lifecycle.read_job(store, job_id).ended
+    lifecycle.cancel(store, job_id)
 
 
 def test_a_job_without_a_sign_of_life_is_swept(store):
     with store.write() as conn:
-        row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": jobs.now()}
+        row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": lifecycle.now()}
         long_ago = "2020-01-01T00:00:00.000000+00:00"
         conn.execute(sa.insert(t.job).values(**row, pid=os.getpid(), heartbeat_at=long_ago))
-    assert jobs.sweep(store) == 1
+    assert lifecycle.sweep(store) == 1
 
 
 def test_an_unknown_kind_of_job_is_refused(store):
     with pytest.raises(StoreError, match="no kind of job"):
-        jobs.start(store, "make coffee", {})
+        lifecycle.start(store, "make coffee", {})
 
 
 def test_a_damaged_import_is_mended_by_importing_again(store):
     project_id = create_project(store, "One")
     params = {"path": str(DEMO), "name": "Demo"}
-    assert wait(store, jobs.start(store, "import_embedding", params, project_id=project_id)).state == "done"
+    assert wait(store, lifecycle.start(store, "import_embedding", params, project_id=project_id)).state == "done"
     (imported,) = read_embeddings(store, project_id)
     vectors = store.embeddings / imported.id / "vectors.f32"
     vectors.write_bytes(vectors.read_bytes()[:1000])
-    assert wait(store, jobs.start(store, "import_embedding", params, project_id=project_id)).state == "done"
+    assert wait(store, lifecycle.start(store, "import_embedding", params, project_id=project_id)).state == "done"
     assert open_library(store, imported).missing(["sales"]) == []
     assert leftovers(store) == [imported.id]
 
 
 def test_a_job_that_slept_with_its_machine_is_not_given_up(store):
     with store.write() as conn:
-        row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": jobs.now()}
+        row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": lifecycle.now()}
         hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="microseconds")
         conn.execute(sa.insert(t.job).values(**row, pid=os.getpid(), heartbeat_at=hour_ago))
-    assert jobs.sweep(store) == 0
+    assert lifecycle.sweep(store) == 0
 
 
 def test_folders_that_no_row_knows_are_removed_at_start(store):
     orphan = store.embeddings / "0123456789abcdef"
     orphan.mkdir()
-    assert jobs.sweep(store) == 0
+    assert lifecycle.sweep(store) == 0
     assert orphan.exists()  # its process may just be about to write the row
     os.utime(orphan, (time.time() - 3600,) * 2)
-    jobs.sweep(store)
+    lifecycle.sweep(store)
     assert not orphan.exists()

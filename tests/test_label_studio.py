@@ -17,11 +17,11 @@ from filelock import FileLock
 from core.errors import InputError
 from core.platforms import read_results
 from core.platforms.label_studio import LABEL_STUDIO, write_config, write_tasks
-from core.questions.template import Example, Wording
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.questions.comparison_page import Example, Wording
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.drawing import draw_next_ballot
-from core.store.scores.scores import read_ballot_scores
-from core.store.votes.votes import accept_upload, preview_upload
+from core.store.scores.project_dataset import read_ballot_scores
+from core.store.votes.intake import accept_upload, preview_upload
 from core.votes.platform import Outgoing
 
 # The converter's own dependencies; the rest of the package's (500 MB) serves other parts of it.

@@ -17,16 +17,24 @@ from core.errors import InputError, PlanError
 from core.i18n import LANGUAGES, STANDARD, language, preferred
 from core.platforms.label_studio import write_config
 from core.platforms.plain import write_offline
-from core.platforms.questions import write_writing
+from core.platforms.round_files import write_writing
 from core.questions import RoundSettings, check_round, default_settings
+from core.questions.comparison_page import (
+    FIELDS,
+    Wording,
+    asset,
+    check_examples,
+    render_preview,
+    standard_examples,
+    template,
+)
 from core.questions.rating.scales import CLSS
-from core.questions.template import FIELDS, Wording, asset, check_examples, render_preview, standard_examples, template
 from core.questions.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
 from core.questions.writing import Text, WritingTask
 from core.questions.writing import task_page as page_of_scheme
 from core.store.projects.plans import check_settings, read_plan, save_plan
 from core.votes.platform import Outgoing
-from core.voting.api import Place, View
+from core.voting.api import TaskPlace, VoterView
 from tests import catalogue
 from tests.rounds_of_people import PAGES as SCHEMES
 from tests.rounds_of_people import read_answer
@@ -172,17 +180,17 @@ def scheme_page(code: str, scheme: str, notion: str) -> str:
     return page_of_scheme(scheme, stored, task_size=2)
 
 
-def view_of(code: str, kind: str, scheme: str = "", **more) -> View:
+def view_of(code: str, kind: str, scheme: str = "", **more) -> VoterView:
     examples = [asdict(one) for one in standard_examples("relatedness", ties_allowed=True, language=code)]
     settings = VotingSettings(ask=tuple(TRAITS), return_url="https://1.23/", minutes_per_task=30)
     found = replace(default_settings(scheme), language=code) if scheme else None
     wording = {"question": "", "instructions": "", "examples": examples, "language": code}
-    return View(kind, wording=wording, settings=settings, round=found, form="1", code="2", **more)
+    return VoterView(kind, wording=wording, settings=settings, round=found, form="1", code="2", **more)
 
 
 def voting_page(code: str, kind: str, scheme: str = "", **more) -> str:
     texts = dict(zip(FIELDS, WORDS, strict=True)) | {"at": "2"}
-    more |= {"place": Place(1, 2, 5, texts), "last": (1, 1)} if kind == "vote" else {}
+    more |= {"place": TaskPlace(1, 2, 5, texts), "last": (1, 1)} if kind == "vote" else {}
     return pages.page("code", view_of(code, kind, scheme, **more), {})
 
 

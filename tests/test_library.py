@@ -7,8 +7,8 @@ import os
 import pytest
 
 from core.errors import RunoffError
-from core.store.projects.library import import_into, open_library, read_embeddings
-from core.store.projects.projects import create_project, read_log
+from core.store.projects.embedding_library import import_into, open_library, read_embeddings
+from core.store.projects.project_commands import create_project, read_log
 
 TEXT = "cup 1 0\ntea 0 1\npot 1 1\n"
 

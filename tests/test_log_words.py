@@ -9,10 +9,10 @@ from campaigns import AREAS, answer_batch, draw_batch, make_project
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot
 from core.store.projects.archive import archive_project, duplicate_project, restore_project
-from core.store.projects.projects import change_project, read_log
+from core.store.projects.project_commands import change_project, read_log
 from core.store.tokens.areas import change_area, delete_area
+from core.store.votes.intake import accept_upload
 from core.store.votes.uploads import withdraw_upload
-from core.store.votes.votes import accept_upload
 from core.views.log import SENTENCES, details, log_table, what
 
 
@@ -92,7 +92,7 @@ def test_every_command_of_the_store_has_a_sentence():
 
     found = set()
     store = Path(core.store.__file__).parent
-    for path in [*store.rglob("*.py"), store.parent / "worker" / "process.py"]:
+    for path in [*store.rglob("*.py"), store.parent / "worker.py"]:
         found |= set(
             re.findall(r'(?:command|_rewriting)\(\s*[\w.]+,\s*[\w.]+,\s*"([a-z -]+)"', path.read_text(encoding="utf-8"))
         )

@@ -17,21 +17,21 @@ from core.commands.ballots import CloseBallot, DiscardBallot, OpenVoting, Reopen
 from core.commands.executor import params_of
 from core.commands.votes import TakeUploads, bring_file
 from core.errors import StaleError
-from core.questions.template import Wording, write_batch
+from core.questions.comparison_page import Wording, write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import open_ballot_of, pilot_of, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round
 from core.store.ballots.pilots import draw_pilot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.plans import save_plan
-from core.store.projects.projects import change_project, get_project
+from core.store.projects.project_commands import change_project, get_project
 from core.store.votes.checks import add_gold, gold_of, remove_gold
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.publications import publish_on_turkle
-from core.store.votes.votes import accept_upload, preview_upload
-from core.store.voting import tending
-from core.store.voting.voting import open_voting, read_voting, set_voting_state
+from core.store.voting import housekeeping
+from core.store.voting.owner_commands import open_voting, read_voting, set_voting_state
 from core.votes.platform import Outgoing
 from tests.rounds_of_people import RATING, discard_round, read_rounds
 
@@ -193,11 +193,11 @@ def before_closing(monkeypatch, act):
     """Let somebody else act once, between the look of `tend` and its command."""
 
     def close(*args, **kwargs):
-        monkeypatch.setattr(tending, "close_ballot", close_ballot)
+        monkeypatch.setattr(housekeeping, "close_ballot", close_ballot)
         act()
         return close_ballot(*args, **kwargs)
 
-    monkeypatch.setattr(tending, "close_ballot", close)
+    monkeypatch.setattr(housekeeping, "close_ballot", close)
 
 
 def test_a_ballot_that_opens_between_look_and_command_is_not_closed(complete, monkeypatch):
@@ -212,11 +212,11 @@ def test_a_ballot_that_opens_between_look_and_command_is_not_closed(complete, mo
 
     before_closing(monkeypatch, owner)
     given_up = set()
-    assert tending.tend(store, given_up) == []
+    assert housekeeping.do_housekeeping(store, given_up) == []
     first, second = read_ballots(store, project_id)
     assert (first.state, second.state) == ("closed", "open")
     assert read_voting(store, second.id).state == "open"
-    assert tending.tend(store, given_up) == []
+    assert housekeeping.do_housekeeping(store, given_up) == []
     assert given_up == set()
     with store.read() as conn:
         counted = sa.select(sa.func.count()).select_from(t.judgement).join(t.question)
@@ -228,13 +228,13 @@ def test_a_ballot_that_lacks_votes_again_is_not_closed_but_is_once_it_has_them(c
     wanted = replace(ADAPTIVE, votes_per_comparison=3)
     before_closing(monkeypatch, lambda: open_voting(store, project_id, wanted))
     given_up = set()
-    assert tending.tend(store, given_up) == []
-    assert tending.tend(store, given_up) == []
+    assert housekeeping.do_housekeeping(store, given_up) == []
+    assert housekeeping.do_housekeeping(store, given_up) == []
     assert [ballot.state for ballot in read_ballots(store, project_id)] == ["open"]
     voter = Voter(store, code, "Cleo")
     while voter.task().may_more:
         voter.do("more")
-    said = tending.tend(store, given_up)
+    said = housekeeping.do_housekeeping(store, given_up)
     assert said == [
         f"{project_id}: ballot 1 has its votes and is closed.", f"{project_id}: ballot 2 is open to voters."
     ]  # fmt: skip
@@ -248,18 +248,20 @@ def test_any_other_change_only_puts_it_off(complete, monkeypatch):
                        expected_revision=get_project(store, project_id).revision)  # fmt: skip
 
     before_closing(monkeypatch, owner)
-    assert tending.tend(store, set()) == []
-    assert len(tending.tend(store, set())) == 2
+    assert housekeeping.do_housekeeping(store, set()) == []
+    assert len(housekeeping.do_housekeeping(store, set())) == 2
 
 
 def test_nothing_else_rests_while_a_named_ballot_is_not_the_open_one(second, monkeypatch):
     """The voting page of the open ballot isn't paused even for a moment."""
-    from core.store.voting import rest
+    from core.store.voting import closing_pause
 
     store, project_id = second
     written = []
-    write = rest._write
-    monkeypatch.setattr(rest, "_write", lambda *args, **values: (written.append(values), write(*args, **values)))
+    write = closing_pause._write
+    monkeypatch.setattr(
+        closing_pause, "_write", lambda *args, **values: (written.append(values), write(*args, **values))
+    )
     with pytest.raises(StaleError):
         close_ballot(store, project_id, code=read_ballots(store, project_id)[0].code)
     assert written == []

@@ -26,18 +26,18 @@ from embedding_files import numbers, text
 
 from core.dataset.files import to_csv
 from core.embeddings import import_embedding
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.store import Store
-from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import open_apart
-from core.store.projects.library import add_embedding, adopt_import, record_import
+from core.store.projects.embedding_library import add_embedding, adopt_import, record_import
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import create_project
+from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import add_areas
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.tokens.files import AreaTokens
 
 ROOT = Path(__file__).resolve().parents[1]

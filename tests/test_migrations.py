@@ -49,26 +49,26 @@ from old_workspaces import (
 )
 
 from core.__main__ import cli
+from core.commands.integrity import check_store
 from core.commands.recompute import LAST_BITS, replay_record
 from core.errors import InputError, StoreError
-from core.jobs.invariants import check_store
-from core.jobs.jobs import STOPPED, sweep
+from core.jobs.lifecycle import STOPPED, sweep
 from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.answers import answers_of
-from core.store.ballots.ballots import Ballot, read_ballots, rounds_of
+from core.store.ballots.ballot_rows import Ballot, read_ballots, rounds_of
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import HEAD, Store, _open
 from core.store.projects.archive import export_project, import_project, list_archived, restore_project
 from core.store.projects.plans import read_rankings, read_registration
+from core.store.projects.project_commands import get_project, list_projects
 from core.store.projects.project_zip import SCHEMAS, read_zip
-from core.store.projects.projects import get_project, list_projects
 from core.store.projects.records import record_of, voter_secret
 from core.store.projects.releases import read_releases, release_bytes
-from core.store.scores.scores import read_dataset, round_dataset
+from core.store.scores.project_dataset import read_dataset, round_dataset
 from core.store.scores.scoring import score_round
-from core.store.voting.voting import read_invitations, read_link, read_voting
+from core.store.voting.owner_commands import read_invitations, read_link, read_voting
 from core.tabular.zips import checksum
 from core.voting import api
 from tests.rounds_of_people import ORDER, SCHEMES, close_round, read_rounds, reopen_round
@@ -265,10 +265,10 @@ def test_the_workspace_is_brought_up(workspace):
 def test_the_unfinished_jobs_are_swept_and_no_rule_is_broken(workspace):
     page = next(ballot for ballot in read_ballots(workspace, TRIAL) if ballot.is_open)
     assert {fault.rule.name: fault.n for fault in check_store(workspace).faults} == {"jobs": 2}
-    assert read_voting(workspace, page.id).is_resting
+    assert read_voting(workspace, page.id).in_closing_pause
     assert sweep(workspace) == 2
     assert check_store(workspace).faults == ()
-    assert (read_voting(workspace, page.id).state, read_voting(workspace, page.id).is_resting) == ("open", False)
+    assert (read_voting(workspace, page.id).state, read_voting(workspace, page.id).in_closing_pause) == ("open", False)
     with workspace.read() as conn:
         query = sa.select(t.job.c.kind, t.job.c.state, t.job.c.error).order_by(t.job.c.kind)
         found = conn.execute(query).all()
@@ -446,13 +446,13 @@ class Somebody:
 
     area: str
     name: str
-    who: api.Who
+    who: api.Visitor
     task: int
     n: int
     last: int
     choice: str
 
-    def answer(self, store: Store, place: api.Place) -> str:
+    def answer(self, store: Store, place: api.TaskPlace) -> str:
         """The answer, but to a check the one that is known (here always of the first item)."""
         d = t.deal.c
         query = sa.select(d.kind, d.flipped).join(t.sitting, t.sitting.c.id == d.sitting_id)
@@ -470,9 +470,9 @@ def somebody(store: Store, name: str) -> tuple[str, Somebody]:
     areas = {ranking.area: ranking.area_id for ranking in read_rankings(store, MAIN)}
     invited = {area: dict(read_invitations(store, MAIN, area_id)) for area, area_id in areas.items()}
     found = {
-        "by a personal link": Somebody("Animals", "Bo", api.Who(token=invited["Animals"]["Bo"]), 2, 4, 3, "left"),
-        "by a hashed id": Somebody("Animals", HASHED, api.Who("prolific", "P-open"), 1, 3, 2, "right"),
-        "in a round": Somebody("Tools", "Dora", api.Who(token=invited["Tools"]["Dora"]), 2, 3, 2, "1.5"),
+        "by a personal link": Somebody("Animals", "Bo", api.Visitor(token=invited["Animals"]["Bo"]), 2, 4, 3, "left"),
+        "by a hashed id": Somebody("Animals", HASHED, api.Visitor("prolific", "P-open"), 1, 3, 2, "right"),
+        "in a round": Somebody("Tools", "Dora", api.Visitor(token=invited["Tools"]["Dora"]), 2, 3, 2, "1.5"),
     }[name]
     code = read_link(store, MAIN, areas[found.area])
     assert code is not None
@@ -511,12 +511,12 @@ def test_who_holds_comparisons_goes_on_voting(workspace, name, lease):
 @pytest.mark.sqlite
 def test_who_has_finished_is_not_asked_again_and_a_taken_name_leads_to_nobody(workspace):
     code, _ = somebody(workspace, "by a hashed id")
-    view = api.look(workspace, code, "", "visit", api.Who("prolific", "P-finished"))
+    view = api.look(workspace, code, "", "visit", api.Visitor("prolific", "P-finished"))
     assert view.kind == "finished"
     assert len(view.code) == 8
     view = api.look(workspace, code, "", "visit")
     for name in ("Jan", "Kim", "Lou"):  # the first two are of voters whose votes don't count
-        begun = api.begin(workspace, code, "visit", view.form, api.Who(), name=name)
+        begun = api.begin(workspace, code, "visit", view.form, api.Visitor(), name=name)
         assert begun.kind == "example"  # as anybody who is new
     with workspace.read() as conn:
         typed = sa.select(t.voter.c.external_id).where(t.voter.c.platform == "runoff").order_by(t.voter.c.id.desc())

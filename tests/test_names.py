@@ -26,7 +26,7 @@ from core.store.projects.archive import (
     list_archived,
     restore_project,
 )
-from core.store.projects.projects import (
+from core.store.projects.project_commands import (
     MAX_NAME,
     change_project,
     create_from_template,
@@ -42,7 +42,7 @@ OWNER = """
 import sys
 from core.store import open_store
 from core.store.projects.archive import export_project, import_project
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 store, n = open_store(), int(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()

@@ -13,17 +13,17 @@ import sqlalchemy as sa
 from old_workspaces import GONE_ON, MAIN, TRIAL, unpack_kept_workspace
 from test_migrations import assert_datasets, expected_of, kept
 
-from core.jobs.invariants import check_store
-from core.jobs.jobs import STOPPED, sweep
+from core.commands.integrity import check_store
+from core.jobs.lifecycle import STOPPED, sweep
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.engine import HEAD, _open
 from core.store.projects.archive import import_project
 from core.store.projects.plans import read_rankings, read_registration
 from core.store.projects.project_zip import read_zip
+from core.store.voting.owner_commands import read_link
 from core.store.voting.visits import cookie_of, link_at
-from core.store.voting.voting import read_link
 from core.voting import api
 
 SESSION = sa.select(t.sitting, t.voter.c.external_id, t.voter.c.platform).join(
@@ -96,7 +96,7 @@ def test_who_holds_comparisons_is_known_by_the_cookie_and_goes_on(workspace, nam
     # The link was renewed before the last of them came, and with it what signs cookies.
     of = next(row for row in sessions if (row.external_id == name if name else row.platform == "prolific"))
     assert len({row.address for row in sessions}) == 2
-    who = api.Who() if name else api.Who("prolific", "P-new")
+    who = api.Visitor() if name else api.Visitor("prolific", "P-new")
     view = api.look(workspace, code, cookie_of(at, of.nonce), "visit", who)
     assert (view.kind, view.place.task, view.place.n, view.last) == ("vote", 1, n, (1, last))
     if not name:

@@ -15,13 +15,13 @@ from playwright.sync_api import expect
 
 from core.errors import InputError
 from core.platforms.plain import comparison_ids, write_offline
-from core.questions.template import Example, Wording
-from core.store.ballots.ballots import read_comparisons
+from core.questions.comparison_page import Example, Wording
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.plans import save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas
-from core.store.votes.votes import accept_upload, preview_upload
+from core.store.votes.intake import accept_upload, preview_upload
 from core.tokens.files import AreaTokens
 
 WORDING = {"notion": "relatedness", "ties_allowed": True}

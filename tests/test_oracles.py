@@ -19,7 +19,7 @@ from core.evaluation.causes import RELATED, by_relatedness
 from core.evaluation.differences import groups
 from core.evaluation.figures import precision_at
 from core.plan import Plan
-from core.plan.plan import cost
+from core.plan.campaign_plan import cost
 from core.questions.best_worst.tuples import BestWorst
 from core.questions.order.groups import TargetGroup, from_orders, score_groups
 from core.questions.order.orders import group_agreement

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.charts.charts import BALLOT_COLOURS, BLUE, GREEN, GREY, ORANGE, PURPLE
+from core.charts.campaign_charts import BALLOT_COLOURS, BLUE, GREEN, GREY, ORANGE, PURPLE
 
 GROUNDS = {"paper": "#FFFFFF", "the dark page": "#171614"}
 # Machado, Oliveira and Fernandes, A Physiologically-based Model for Simulation of Color Vision Deficiency, IEEE TVCG

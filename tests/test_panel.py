@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.voters.model import Kind, Panel, Voters, answer, decide, draw_panel, exponential, overrule
+from core.voters.model import Panel, VoterKind, Voters, answer, decide, draw_panel, exponential, overrule
 
 
-def crowd_of(kind: Kind, n: int = 1, inattention: float = 0.5) -> Voters:
+def crowd_of(kind: VoterKind, n: int = 1, inattention: float = 0.5) -> Voters:
     return Voters(np.zeros(n), np.zeros(n), np.full(n, kind), inattention)
 
 
@@ -52,19 +52,19 @@ def test_votes_of_ordinary_voters_are_as_they_always_were():
 def test_shares_become_the_nearest_numbers_of_voters(n, shares, seed):
     drawn = draw_panel(Panel(n, (0.1, 0.1), (0.0, 0.0), *shares), np.random.default_rng(seed))
     kinds = np.zeros(n) if drawn.kind is None else drawn.kind
-    counts = [int((kinds == kind).sum()) for kind in list(Kind)[1:]]
+    counts = [int((kinds == kind).sum()) for kind in list(VoterKind)[1:]]
     assert sum(counts) <= n
     for upto in (1, 2, 3):
         assert abs(sum(counts[:upto]) - n * sum(shares[:upto])) <= 0.5 + 1e-6
 
 
 def test_the_shares_of_one_kind_alone():
-    for place, kind in enumerate(list(Kind)[1:]):
+    for place, kind in enumerate(list(VoterKind)[1:]):
         shares = [0.0, 0.0, 0.0]
         shares[place] = 0.13
         drawn = draw_panel(Panel(100, (0.1, 0.1), (0.0, 0.0), *shares), np.random.default_rng(1))
         assert (drawn.kind == kind).sum() == 13
-        assert (drawn.kind == Kind.ORDINARY).sum() == 87
+        assert (drawn.kind == VoterKind.ORDINARY).sum() == 87
 
 
 def test_who_is_odd_is_drawn():
@@ -74,37 +74,37 @@ def test_who_is_odd_is_drawn():
 
 
 def test_always_left_voters_name_the_left_and_never_a_tie():
-    lefties = crowd_of(Kind.ALWAYS_LEFT)
+    lefties = crowd_of(VoterKind.ALWAYS_LEFT)
     assert overruled([0.0, 0.5, 1.0], lefties) == [1.0, 1.0, 1.0]
     assert overruled([0.0, 0.5, 1.0], lefties, flipped=[True, True, False]) == [0.0, 0.0, 1.0]
 
 
 def test_random_clickers_name_either_side_and_never_a_tie():
-    outcome = np.array(overruled([1.0] * 9000 + [0.5] * 1000, crowd_of(Kind.RANDOM_CLICKER)))
+    outcome = np.array(overruled([1.0] * 9000 + [0.5] * 1000, crowd_of(VoterKind.RANDOM_CLICKER)))
     assert set(outcome) == {0.0, 1.0}
     assert outcome.mean() == pytest.approx(0.5, abs=5 * 0.5 / 100)
 
 
 def test_inattentive_voters_click_in_a_share_of_their_votes():
     n, share = 20_000, 0.3
-    outcome = np.array(overruled([0.5] * n, crowd_of(Kind.INATTENTIVE, inattention=share)))
+    outcome = np.array(overruled([0.5] * n, crowd_of(VoterKind.INATTENTIVE, inattention=share)))
     assert (outcome != 0.5).mean() == pytest.approx(share, abs=5 * math.sqrt(share * (1 - share) / n))
     assert (outcome == 1.0).sum() / (outcome != 0.5).sum() == pytest.approx(0.5, abs=5 * 0.5 / math.sqrt(share * n))
-    assert overruled([0.0, 0.5, 1.0], crowd_of(Kind.INATTENTIVE, inattention=0.0)) == [0.0, 0.5, 1.0]
+    assert overruled([0.0, 0.5, 1.0], crowd_of(VoterKind.INATTENTIVE, inattention=0.0)) == [0.0, 0.5, 1.0]
 
 
 def test_only_odd_voters_are_overruled():
-    voters = Voters([0.1] * 3, [0.0] * 3, [Kind.ORDINARY, Kind.ALWAYS_LEFT, Kind.ORDINARY])
+    voters = Voters([0.1] * 3, [0.0] * 3, [VoterKind.ORDINARY, VoterKind.ALWAYS_LEFT, VoterKind.ORDINARY])
     voter = np.array([0, 1, 2, 1, 0])
     outcome = overrule(np.zeros(5), voter, voters, np.random.default_rng(1))
     assert outcome.tolist() == [0.0, 1.0, 0.0, 1.0, 0.0]
-    assert voters.has(Kind.ALWAYS_LEFT)
-    assert not voters.has(Kind.INATTENTIVE)
-    assert not Voters([0.1], [0.0]).has(Kind.ORDINARY)  # where nobody is odd, kinds aren't kept
+    assert voters.has(VoterKind.ALWAYS_LEFT)
+    assert not voters.has(VoterKind.INATTENTIVE)
+    assert not Voters([0.1], [0.0]).has(VoterKind.ORDINARY)  # where nobody is odd, kinds aren't kept
 
 
 def test_answers_pass_what_is_shown_flipped():
-    z, voters = [0.9, 0.1], crowd_of(Kind.ALWAYS_LEFT)
+    z, voters = [0.9, 0.1], crowd_of(VoterKind.ALWAYS_LEFT)
     one = answer(z, [0, 0], [1, 1], [0, 0], voters, seed=1, rng=np.random.default_rng(1), flipped=[False, True])
     assert one.tolist() == [1.0, 0.0]
 

@@ -16,29 +16,29 @@ from test_archive import members_of, refused, signed, without_ids
 
 from core.errors import InputError, StoreError
 from core.platforms.plain import write_comparisons
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons, unanswered
+from core.store.ballots.ballot_rows import open_ballot_of, pilot_of, read_ballots, read_comparisons, unanswered
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.ballots.pilots import draw_pilot, pilot_answers
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import copy_without_ballots, export_project, import_project
 from core.store.projects.plans import read_plan, read_rankings, register_plan, save_plan, set_ranking
-from core.store.projects.projects import change_project, read_log
+from core.store.projects.project_commands import change_project, read_log
 from core.store.scores.forecasts import fit_stored, votes_to_fit
-from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import read_ballot_scores, read_dataset
 from core.store.tokens.areas import change_area, read_items
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import ballot_votes, progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload, preview_upload
-from core.store.voting.tending import tend
-from core.store.voting.voting import open_voting
+from core.store.voting.housekeeping import do_housekeeping
+from core.store.voting.owner_commands import open_voting
 from core.views import overview, tokens
-from core.views.collect import collect, pilot
+from core.views.collect import collect_page, pilot
 from core.views.log import log_table
-from core.views.scores import checks, scores
+from core.views.scores import checks, scores_page
 from core.voters.panel_fit import fit_panel
 
 
@@ -199,7 +199,7 @@ def test_a_pilot_keeps_its_ties_when_the_plan_changes(store, project_id):
     save_plan(store, project_id, replace(PLAN, ties_allowed=False, task_size=9))
     counts = accept_upload(store, project_id, answer_batch(batch, choose=lambda _: "tie"), "r.csv").counts
     assert counts == {"new": 20}
-    assert collect.load(store, project_id).settings.ties_allowed
+    assert collect_page.load(store, project_id).settings.ties_allowed
 
 
 # What it fixes
@@ -260,7 +260,7 @@ def test_ballots_scores_dataset_and_checks_are_as_without_a_pilot(store, protoco
         pd.testing.assert_frame_equal(mine, theirs)
     assert got[3] == expected[3]
     assert set(got[1]["ballot"]) == {1, 2}
-    for view in (checks.load, scores.load):
+    for view in (checks.load, scores_page.load):
         found_in, expected_in = view(store, piloted), view(store, plain)
         if view is checks.load:
             assert (found_in.n_votes, found_in.agreement_said) == (expected_in.n_votes, expected_in.agreement_said)
@@ -299,7 +299,7 @@ def test_the_voting_page_goes_on_after_a_ballot_by_itself_and_not_after_a_pilot(
         draw(store, project_id)
         open_voting(store, project_id, VotingSettings(task_size=3, adaptive=True))
         simulate_votes(store, project_id)
-        done = tend(store, set())
+        done = do_housekeeping(store, set())
         assert bool(done) == (draw is draw_next_ballot)
         if not done:
             assert found(store, project_id).is_open
@@ -435,15 +435,15 @@ def test_unknown_tokens_by_hand():
 
 def test_views_work_on_the_open_pilot_as_on_a_ballot(store, project_id):
     draw_pilot(store, project_id, 20)
-    view = collect.load(store, project_id)
+    view = collect_page.load(store, project_id)
     assert (view.open_stage.number, view.open_stage.title) == (0, "Pilot: 20 comparisons of 20 items")
-    assert (view.next_number, view.dealing, len(view.stages)) == (None, None, 3)
+    assert (view.next_number, view.workload, len(view.stages)) == (None, None, 3)
     assert view.headline == "**The pilot is open: 0 of 20 comparisons have a vote.**"
     assert view.warnings == ("20 of 20 comparisons have no vote.",)
     assert overview.load(store, project_id).headline == "The pilot is open: 0 of 20 comparisons have a vote."
     accept_upload(store, project_id, answer_batch(write_batch(read_comparisons(store, project_id, 0))), "r.csv")
     close_ballot(store, project_id)
-    view = collect.load(store, project_id)
+    view = collect_page.load(store, project_id)
     assert (view.open_stage, view.next_number, view.pilot.state) == (None, 1, "closed")
     assert overview.load(store, project_id).next_label == "Draw ballot 1"
 

@@ -10,9 +10,9 @@ from campaigns import draw_batch, longer_pair, make_project
 
 from core.errors import InputError
 from core.platforms import read_results, write_comparisons
-from core.store.ballots.ballots import read_comparisons
-from core.store.scores.scores import read_ballot_scores
-from core.store.votes.votes import accept_upload, preview_upload
+from core.store.ballots.ballot_rows import read_comparisons
+from core.store.scores.project_dataset import read_ballot_scores
+from core.store.votes.intake import accept_upload, preview_upload
 
 
 def filled(table: bytes, *, voters=("anna", "ben"), extra: str = "") -> bytes:

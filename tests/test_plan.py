@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.errors import PlanError
 from core.plan import Plan
 from core.plan.budgets import affordable_comparisons, appearances_for_budget, appearances_for_cost
-from core.plan.plan import Cost, Quota, cost, quota
+from core.plan.campaign_plan import Cost, Quota, cost, quota
 
 
 def names(plan: Plan) -> list[str]:

@@ -18,7 +18,7 @@ from core.simulation import search, simulate_campaigns
 from core.simulation.forecast import (
     MODEL_PAIRS,
     MOST_ITEMS,
-    Guess,
+    ForecastAssumptions,
     band,
     forecast,
     made_up_models,
@@ -30,7 +30,7 @@ from core.simulation.search import plans_within, recommend
 from core.simulation.similarities import SHAPES, plan_within
 from core.voters.model import Panel, exponential, power_law
 
-SMALL = Guess(exponential(40), Panel(n_voters=20))
+SMALL = ForecastAssumptions(exponential(40), Panel(n_voters=20))
 
 
 # Plans within a budget
@@ -167,7 +167,7 @@ class _Difference:
 
 
 def test_made_up_models_are_seeded_and_as_good_as_said():
-    guess = Guess(power_law(2_000))
+    guess = ForecastAssumptions(power_law(2_000))
     models = made_up_models(guess, 4)
     np.testing.assert_array_equal(models, made_up_models(guess, 4))
     assert models.shape == (MODEL_PAIRS, 2, 2_000)
@@ -178,7 +178,7 @@ def test_made_up_models_are_seeded_and_as_good_as_said():
 
 def test_many_items_are_stood_for_by_quantiles():
     z = np.random.default_rng(1).uniform(-1, 1, 50_000)
-    guess = Guess(z)
+    guess = ForecastAssumptions(z)
     thin = guess.thinned()
     assert thin.n_items == MOST_ITEMS
     np.testing.assert_allclose(
@@ -203,20 +203,22 @@ def test_a_forecast_takes_more_campaigns_of_fewer_votes():
 
 
 def test_equal_guesses_have_equal_digests():
-    assert SMALL.digest() == Guess(exponential(40)).digest() != Guess(power_law(40)).digest()
+    assert (
+        SMALL.digest() == ForecastAssumptions(exponential(40)).digest() != ForecastAssumptions(power_law(40)).digest()
+    )
 
 
 @pytest.mark.parametrize("z", [[0.5], [0.1, 1.5], [0.1, np.nan]])
 def test_a_guess_that_cannot_be_is_refused(z):
     with pytest.raises(InputError):
-        Guess(np.array(z))
+        ForecastAssumptions(np.array(z))
 
 
 def test_guess_and_plan_must_fit():
     with pytest.raises(InputError, match="41 items"):
         forecast(SMALL, Plan(41, 1, 0.5, 4), "paper", seed=1)
     with pytest.raises(InputError, match="notion"):
-        Guess(exponential(4), notion="likeness")
+        ForecastAssumptions(exponential(4), notion="likeness")
 
 
 # The search
@@ -232,7 +234,7 @@ def quick(monkeypatch):
 @pytest.mark.release
 def test_the_plan_found_is_within_the_budget_and_judged_on_fresh_seeds(quick):
     told = []
-    guess = Guess(exponential(60), Panel(n_voters=20))
+    guess = ForecastAssumptions(exponential(60), Panel(n_voters=20))
     found = recommend(guess, 900, "paper", seed=7, progress=lambda *step: told.append(step))
     assert found.best.plan.n_comparisons <= 900
     assert found.best.n_campaigns == 20
@@ -250,7 +252,7 @@ def test_the_plan_found_is_within_the_budget_and_judged_on_fresh_seeds(quick):
 
 @pytest.mark.release
 def test_the_gain_is_the_mean_difference_to_the_papers_plan(quick):
-    guess = Guess(exponential(130), Panel(n_voters=10))
+    guess = ForecastAssumptions(exponential(130), Panel(n_voters=10))
     found = recommend(guess, 600, "paper", seed=2, goal="rho_w")
     assert found.paper.plan == Plan(130, 7, 0.5, 4)
     assert found.gain == pytest.approx(found.best.value - found.paper.value)
@@ -269,20 +271,20 @@ def test_a_stopped_search_says_nothing_and_goals_are_checked(quick):
 
 def test_the_ceiling_is_the_accuracy_of_median_opinions_and_rises_with_voters():
     noisy = Panel(n_voters=4, nonconformity=(0.5, 1.0))
-    few = panel_ceiling(Guess(exponential(100), noisy), seed=3)
-    many = panel_ceiling(Guess(exponential(100), Panel(n_voters=64, nonconformity=(0.5, 1.0))), seed=3)
+    few = panel_ceiling(ForecastAssumptions(exponential(100), noisy), seed=3)
+    many = panel_ceiling(ForecastAssumptions(exponential(100), Panel(n_voters=64, nonconformity=(0.5, 1.0))), seed=3)
     assert few.rho_w < many.rho_w
-    assert few == panel_ceiling(Guess(exponential(100), noisy), seed=3)
+    assert few == panel_ceiling(ForecastAssumptions(exponential(100), noisy), seed=3)
     assert (few.is_reliable, few.enough) == (few.rho_w >= 0.8, few.enough)
     if not few.is_reliable and few.enough is not None:
-        again = panel_ceiling(Guess(exponential(100), Panel(few.enough, (0.5, 1.0))), seed=3)
+        again = panel_ceiling(ForecastAssumptions(exponential(100), Panel(few.enough, (0.5, 1.0))), seed=3)
         assert again.rho_w >= 0.8
 
 
 def test_voters_without_noise_reach_all_and_equal_items_have_no_ceiling():
-    exact = panel_ceiling(Guess(exponential(50), Panel(3, (0.0, 0.0))), seed=1)
+    exact = panel_ceiling(ForecastAssumptions(exponential(50), Panel(3, (0.0, 0.0))), seed=1)
     assert exact.rho_w == pytest.approx(1.0)
     assert (exact.enough, exact.is_reliable) == (3, True)
-    flat = panel_ceiling(Guess(np.full(50, 0.3), Panel(3, (0.0, 0.0))), seed=1)
+    flat = panel_ceiling(ForecastAssumptions(np.full(50, 0.3), Panel(3, (0.0, 0.0))), seed=1)
     assert np.isnan(flat.rho_w)
     assert not flat.is_reliable

@@ -16,15 +16,15 @@ from openpyxl import load_workbook
 from core.errors import InputError
 from core.platforms import PLATFORMS, write_batch, write_comparisons
 from core.platforms.mturk import page_of
-from core.platforms.plain import deal_out, write_tables
+from core.platforms.plain import split_among_colleagues, write_tables
 from core.store import Store
-from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
-from core.store.scores.scores import read_ballot_scores
-from core.store.votes.votes import accept_upload, preview_upload
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons, unanswered
+from core.store.scores.project_dataset import read_ballot_scores
+from core.store.votes.intake import accept_upload, preview_upload
 from core.tables import COMPARISONS
 from core.tabular.zips import pack
 from core.views.collect import tasks
-from core.views.collect.ways import WAYS, outgoing, way_in_use
+from core.views.collect.collection_methods import WAYS, outgoing, way_in_use
 
 
 def project(store: Store):
@@ -173,7 +173,7 @@ def test_a_workbook_comes_back_as_votes(store):
 def test_a_file_for_each_colleague(store):
     project_id, ballot, _ = project(store)
     frame = read_comparisons(store, project_id, 1)
-    parts = deal_out(frame, ["anna", " ben ", "", "clara"])
+    parts = split_among_colleagues(frame, ["anna", " ben ", "", "clara"])
     assert list(parts) == ["anna", "ben", "clara"]
     assert sum(len(part) for part in parts.values()) == 42
     assert max(part["task_id"].nunique() for part in parts.values()) - 4 <= 1
@@ -187,13 +187,13 @@ def test_a_file_for_each_colleague(store):
         csv.writer(filled).writerows([rows[0], *([*row[:-1], choice] for row in rows[1:])])
         counts = accept_upload(store, project_id, filled.getvalue().encode(), "c.csv").counts
         assert counts == {"new": len(rows) - 1}
-    everybody = deal_out(frame, ["anna", "ben"], everybody_all=True)
+    everybody = split_among_colleagues(frame, ["anna", "ben"], everybody_all=True)
     assert [len(part) for part in everybody.values()] == [42, 42]
-    assert len(deal_out(frame.iloc[:1], ["anna", "ben"])) == 1
-    assert deal_out(COMPARISONS.empty(), ["anna"]) == {}
+    assert len(split_among_colleagues(frame.iloc[:1], ["anna", "ben"])) == 1
+    assert split_among_colleagues(COMPARISONS.empty(), ["anna"]) == {}
 
 
 @pytest.mark.parametrize("names", [[], ["", " "], ["a", "a "], ["x" * 81], [str(n) for n in range(201)]])
 def test_names_that_can_not_be(names):
     with pytest.raises(InputError, match="a name of their own"):
-        deal_out(COMPARISONS.empty(), names)
+        split_among_colleagues(COMPARISONS.empty(), names)

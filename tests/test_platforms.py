@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.platforms import PLATFORMS, read_results, write_batch
 from core.platforms.mturk import decide
-from core.questions.template import FIELDS
+from core.questions.comparison_page import FIELDS
 from core.tables import COMPARISONS
 from core.tabular import open_csv
 from core.votes.answers import parse_answer_name

@@ -13,17 +13,17 @@ from test_votes import BALLOT, answers, known
 from core.errors import InputError
 from core.platforms import Mapping, UnnamedColumnsError
 from core.store import Store
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.command import fetch_rows
 from core.store.projects.mappings import forget_mapping, read_mapping, remember_mapping
-from core.store.projects.projects import read_log
-from core.store.scores.scores import read_ballot_scores
+from core.store.projects.project_commands import read_log
+from core.store.scores.project_dataset import read_ballot_scores
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.judgements import read_policy, recount, set_policy
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload, preview_upload
 from core.votes.classify import classify
-from core.votes.verdicts import Policy
+from core.votes.reasons import Policy
 
 POLICIES = [
     Policy(rejected, repeats) for rejected in ("leave out", "count") for repeats in ("earliest", "latest", "none")
@@ -179,7 +179,7 @@ class TestColumns:
                       choices=(("1st", "left"), ("2nd", "right"), ("=", "tie")))  # fmt: skip
 
     def table(self, store: Store, project_id: str) -> bytes:
-        from core.store.ballots.ballots import read_comparisons
+        from core.store.ballots.ballot_rows import read_comparisons
 
         frame = read_comparisons(store, project_id, 1)
         rows = [f'anna,1st,"{row.left_a} / {row.left_b}","{row.right_b} / {row.right_a}"' for row in frame.itertuples()]
@@ -206,8 +206,8 @@ class TestColumns:
 
     @staticmethod
     def batch(store: Store, project_id: str) -> bytes:
-        from core.questions.template import write_batch
-        from core.store.ballots.ballots import read_comparisons
+        from core.questions.comparison_page import write_batch
+        from core.store.ballots.ballot_rows import read_comparisons
 
         return write_batch(read_comparisons(store, project_id, 1))
 

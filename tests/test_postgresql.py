@@ -18,22 +18,22 @@ from rounds_of_people import SMALL
 from test_migrations import MIDST, assert_brought_up, assert_datasets, expected_of, somebody
 
 from core.__main__ import cli
+from core.commands.integrity import check_store
 from core.errors import InputError, StoreError
-from core.jobs.invariants import check_store
-from core.jobs.jobs import sweep
+from core.jobs.lifecycle import sweep
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, backups, dialects, engine, postgresql, voters_role
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.engine import _open
-from core.store.projects.projects import create_project, list_projects, read_log
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import create_project, list_projects, read_log
+from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import add_areas
 from core.store.votes.checks import add_gold
-from core.store.votes.votes import accept_upload
-from core.store.voting.tending import tend
-from core.store.voting.voting import invite, open_voting, read_invitations, set_voting_state
+from core.store.votes.intake import accept_upload
+from core.store.voting.housekeeping import do_housekeeping
+from core.store.voting.owner_commands import invite, open_voting, read_invitations, set_voting_state
 from core.tokens.files import AreaTokens
 from core.voting import api
 from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, open_round_voting
@@ -285,7 +285,7 @@ class TestVotersRole:
     def test_it_does_all_that_a_voting_page_does(self, by_role):
         store, project_id, code, voters = by_role
         ((_, token),) = read_invitations(store, project_id)
-        people = [api.Who(), api.Who("prolific", "5f0c"), api.Who(token=token)]
+        people = [api.Visitor(), api.Visitor("prolific", "5f0c"), api.Visitor(token=token)]
         codes = set()
         for number, who in enumerate(people):
             visit = f"visit {number}"
@@ -329,7 +329,7 @@ class TestVotersRole:
     def test_adaptive_ballots_are_brought_on_by_the_owner(self, by_role):
         store, project_id, _, voters = by_role
         assert api.tend(voters, set()) == []
-        assert tend(store, set()) == []
+        assert do_housekeeping(store, set()) == []
         assert "draw ballot" in [entry["action"] for entry in read_log(store, project_id)]
 
     def test_the_page_is_not_served_before_the_owner_made_the_tables(self, postgres, monkeypatch, tmp_path):
@@ -456,7 +456,7 @@ def test_a_campaign_gives_the_same_numbers_on_both(address, tmp_path, monkeypatc
             close_ballot(store, project_id)
         return read_dataset(store, project_id)
 
-    monkeypatch.setattr("core.store.projects.projects.new_project_id", lambda: "same")
+    monkeypatch.setattr("core.store.projects.project_commands.new_project_id", lambda: "same")
     there = campaign(engine.open_store())
     monkeypatch.delenv("RUNOFF_DATABASE_URL")
     here = campaign(engine.open_store(tmp_path / "local"))
@@ -478,7 +478,7 @@ class TestVotersRoleInRounds:
         draw_round(store, project_id, SMALL[scheme])
         assert open_round_voting(store, project_id, 1) == code
         given = {RATING: "1.5", BEST_WORST: "best=1;worst=2", ORDER: "2 1"}[scheme]
-        view = api.begin(voters, code, "v", api.look(voters, code, "", "v").form, api.Who(), name="Ada")
+        view = api.begin(voters, code, "v", api.look(voters, code, "", "v").form, api.Visitor(), name="Ada")
         cookie, step = view.cookie, {"task": 1, "n": 1}
         n_words = sum(name.startswith("order_1_word") for name in view.place.texts)
         given = given if n_words < 3 else "2 1 3"

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import StoreError
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import duplicate_project, export_project, import_project
+from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import Progress, count_progress, progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload
 from tests.campaigns import PLAN, answer_batch, make_project
 
 CHOICES = ("left", "right", "tie", "unknown")

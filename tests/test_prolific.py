@@ -11,13 +11,13 @@ from core.platforms import read_results
 from core.platforms.prolific import CASES, case_of, read_submissions
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.drawing import draw_next_ballot
+from core.store.votes.payment import read_assignments, review_assignments
 from core.store.votes.prolific import assignments_from_page, check_submissions
-from core.store.votes.settlement import read_assignments, review_assignments
 from core.store.votes.tallies import progress_of
-from core.store.voting.voting import open_voting, read_link
-from core.votes.settlement import Review
+from core.store.voting.owner_commands import open_voting, read_link
+from core.votes.payment import Review
 from core.voting import api
 
 HEADER = (
@@ -45,7 +45,7 @@ def opened(store, settings=SETTINGS):
 
 def vote(store, code, participant, n_votes=3):
     """Somebody from Prolific who gives so many votes of a task of three, and ends it if it is done."""
-    who = api.Who("prolific", participant)
+    who = api.Visitor("prolific", participant)
     view = api.look(store, code, "", "visit", who)
     view = api.begin(store, code, "visit", view.form, who)
     cookie = view.cookie

@@ -17,17 +17,17 @@ from core.errors import InputError, StaleError, StoreError
 from core.evaluation import compare, evaluate
 from core.evaluation.compare import KEY, proposed_by
 from core.store.projects.archive import copy_without_ballots, export_project, import_project
-from core.store.projects.library import (
+from core.store.projects.embedding_library import (
     add_embedding,
     adopt_import,
     open_library,
     read_embeddings,
     record_import,
-    set_look_up,
+    set_lookup,
 )
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project, read_log
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import create_project, read_log
+from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import (
     add_areas,
     add_tokens,
@@ -37,12 +37,12 @@ from core.store.tokens.areas import (
     origins_of,
     read_areas,
 )
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.tokens.files import AreaTokens
 from core.tokens.spellings import near_tokens
 from core.views import tokens as tokens_view
 from core.views.evaluate import embedding as embedding_view
-from core.views.evaluate import evaluate as evaluate_view
+from core.views.evaluate import evaluate_page as evaluate_view
 
 # Cosines with the middle of ship and boat, which lies at 45 degrees, can be read off.
 WORDS = {
@@ -313,7 +313,7 @@ def test_the_choice_is_used_wherever_the_project_looks_tokens_up(store, project)
         return set(tokens_view.load(store, project_id).coverage[0].missing["token"])
 
     assert missing() == {"Ship", "sea ferry"}
-    set_look_up(store, project_id, embedding_id, LookUp(True, "mean of parts"))
+    set_lookup(store, project_id, embedding_id, LookUp(True, "mean of parts"))
     entry = read_log(store, project_id, 1)[0]
     assert (entry["action"], entry["detail"]["lower"], entry["detail"]["multiword"]) == (
         "set look-up",
@@ -331,7 +331,7 @@ def test_the_choice_is_used_wherever_the_project_looks_tokens_up(store, project)
     opened = open_library(store, imported)
     assert opened is open_library(store, imported)  # opened once
     assert opened.neighbours("Ship", 1)[0][0] == "ferry"
-    set_look_up(store, project_id, embedding_id, LookUp())
+    set_lookup(store, project_id, embedding_id, LookUp())
     assert missing() == {"Ship", "sea ferry"}
 
 
@@ -339,7 +339,7 @@ def test_each_project_has_its_own_choice_and_copies_keep_it(store, project):
     project_id, embedding_id = project
     neighbour = create_project(store, "Another")
     add_embedding(store, neighbour, embedding_id)
-    set_look_up(store, project_id, embedding_id, LookUp(True, "underscore"))
+    set_lookup(store, project_id, embedding_id, LookUp(True, "underscore"))
     assert read_embeddings(store, neighbour)[0].look_up == LookUp()
     copy = import_project(store, export_project(store, project_id))
     assert read_embeddings(store, copy)[0].look_up == LookUp(True, "underscore")
@@ -349,11 +349,11 @@ def test_a_choice_that_cannot_be_is_refused(store, project, tmp_path):
     project_id, _ = project
     pairs = put(store, write(tmp_path, b"token_a,token_b,similarity\nship,boat,0.5\n", "s.csv"))
     with pytest.raises(StoreError, match="not compared"):
-        set_look_up(store, project_id, pairs, LookUp())
+        set_lookup(store, project_id, pairs, LookUp())
     add_embedding(store, project_id, pairs)
     with pytest.raises(InputError, match="no vectors"):
-        set_look_up(store, project_id, pairs, LookUp(multiword="mean of parts"))
-    set_look_up(store, project_id, pairs, LookUp(True))
+        set_lookup(store, project_id, pairs, LookUp(multiword="mean of parts"))
+    set_lookup(store, project_id, pairs, LookUp(True))
 
 
 def test_near_spellings_of_a_large_vocabulary_wait_until_they_are_asked_for(store, project, monkeypatch):

@@ -12,28 +12,28 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project, run_simulate
 from click.testing import CliRunner
 
 from core.__main__ import cli
+from core.commands.integrity import check_store
 from core.commands.publishing import publish
 from core.commands.recompute import replay_record
 from core.errors import InputError
-from core.evaluation.intervals import draw_scores
-from core.jobs.invariants import check_store
+from core.evaluation.vote_intervals import draw_scores
 from core.plan import Plan
 from core.protocols import Held, Votes, collectable, protocol_of
 from core.protocols.paper import Paper
 from core.scores import BallotVotes, final_scores, score_campaign
 from core.scores.fit import fit_votes
 from core.simulation import simulate_campaign
-from core.simulation.forecast import Guess, number_of_campaigns
+from core.simulation.forecast import ForecastAssumptions, number_of_campaigns
 from core.simulation.similarities import at_other_budgets
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.closing import close_ballot
 from core.store.projects.archive import export_project
 from core.store.projects.records import record_of
 from core.store.scores.forecasts import known_search, make_forecast, make_search
-from core.store.scores.scores import chosen_otherwise, read_ballot_scores, read_dataset
-from core.store.votes.votes import accept_upload
-from core.trust.foresight import foresee
+from core.store.scores.project_dataset import chosen_otherwise, read_ballot_scores, read_dataset
+from core.store.votes.intake import accept_upload
 from core.trust.reliability import ceiling, halves
+from core.trust.stopping import value_of_next
 from core.views import plan as planner
 from core.voters.model import Panel, exponential
 from tests.architecture import ROOT
@@ -50,7 +50,7 @@ def test_a_fourth_protocol_is_simulated_planned_and_replayed(swiss):
     assert swiss in collectable()
     votes = [BallotVotes(*Votes.of(held.votes)) for held in made.held]
     fitted, rng = fit_votes(votes), np.random.default_rng(2)
-    assert foresee(votes, swiss, fitted, n_keep=5, appearances=4, simulations=2, rng=rng).n_items == 5
+    assert value_of_next(votes, swiss, fitted, n_keep=5, appearances=4, simulations=2, rng=rng).n_items == 5
     assert 0 < halves(votes, swiss, fitted, repeats=2, rng=rng).mean < 1
     assert 0.5 < ceiling(votes, swiss, fitted, simulations=2, rng=rng).mean < 1
     drawn = draw_scores(votes, swiss, resamples=20, rng=rng)
@@ -83,7 +83,7 @@ def test_a_fourth_protocol_is_collected_closed_and_recomputed(store, swiss):
 
 
 def test_a_fourth_protocol_is_forecast_and_searched_for(store, swiss):
-    guess, plan = Guess(exponential(21), Panel(10)), Plan(21, 2, 0.5, 4)
+    guess, plan = ForecastAssumptions(exponential(21), Panel(10)), Plan(21, 2, 0.5, 4)
     for name in planner.compared():
         make_forecast(store, guess, plan, name)
     outlook = planner.load_outlook(store, guess, plan)

@@ -29,9 +29,9 @@ from core.errors import InputError, StaleError, StoreError
 from core.store.command import command
 from core.store.engine import open_apart
 from core.store.projects.plans import save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.projects.releases import read_releases, release_bytes, save_fields
-from core.store.scores.scores import read_dataset as read_stored
+from core.store.scores.project_dataset import read_dataset as read_stored
 from core.store.tokens.areas import add_areas
 from core.tabular.zips import checksum, pack
 from core.tokens.files import AreaTokens
@@ -115,7 +115,7 @@ def test_gensim_covers_what_runoff_covers(store, tmp_path):
 
     from core.embeddings import LookUp
     from core.evaluation import evaluate
-    from core.store.projects.library import import_into, open_library, read_embeddings, set_look_up
+    from core.store.projects.embedding_library import import_into, open_library, read_embeddings, set_lookup
 
     project_id = create_project(store, "Kitchen", notion="similarity", seed=3)
     add_areas(store, project_id, [AreaTokens("Kitchen", KITCHEN)])
@@ -126,7 +126,7 @@ def test_gensim_covers_what_runoff_covers(store, tmp_path):
         rows = rng.normal(size=(len(words), 5))
         import_into(store, project_id, write(tmp_path, array(words, rows), f"{name}.kv"), trusted=True)
     lower = next(of for of in read_embeddings(store, project_id) if of.name == "lower")
-    set_look_up(store, project_id, lower.id, LookUp(lower=True))
+    set_lookup(store, project_id, lower.id, LookUp(lower=True))
     files = read_published(publish(store, project_id).data).files
     names = [name for name in files if name.startswith("formats/gensim")]
     assert names == ["formats/gensim-2.tsv", "formats/gensim-3.tsv", "formats/gensim.tsv"]

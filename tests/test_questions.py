@@ -15,10 +15,10 @@ from rounds_of_people import SMALL
 from test_round_voting import Visit
 
 from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
+from core.commands.integrity import check_store
 from core.errors import PlanError
 from core.i18n import language
-from core.jobs.invariants import check_store
-from core.platforms.questions import round_files
+from core.platforms.round_files import round_files
 from core.questions import KINDS, check_round, default_settings, kind_of
 from core.questions.voting_settings import VotingSettings
 from core.questions.writing import task_page
@@ -27,7 +27,7 @@ from core.store.ballots.answers import answers_of
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round
 from core.store.projects.archive import export_project, import_project
-from core.store.scores.scores import round_dataset
+from core.store.scores.project_dataset import round_dataset
 from core.store.votes.checks import voter_names
 from core.store.votes.exclusions import exclude_voters
 from core.views.schemes import rounds as round_views
@@ -169,7 +169,7 @@ def test_the_commands_of_ballots_are_those_of_rounds(store, kind):
     (found,) = read_rounds(store, project_id)
 
     def done(command):
-        return command.said(command.run(store))
+        return command.summary(command.run(store))
 
     assert done(SimulateVotes.of(project_id, None, found)).endswith("They are permanently marked as such.")
     close = CloseBallot.of(project_id, None, found)

@@ -13,21 +13,21 @@ from campaigns import AREAS, PLAN, answer_batch, make_project
 from core.errors import PlanError, StoreError
 from core.evaluation import compare, evaluate
 from core.metrics import weighted_kendall, weighted_spearman
-from core.questions.template import write_batch
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.questions.comparison_page import write_batch
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import duplicate_project, export_project, import_project
 from core.store.projects.plans import read_plan, read_rankings, save_plan, set_ranking
-from core.store.projects.projects import get_project, read_log
-from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.projects.project_commands import get_project, read_log
+from core.store.scores.project_dataset import read_ballot_scores, read_dataset
 from core.store.tokens.areas import change_area, read_areas
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload, preview_upload
 from core.views import overview
-from core.views.collect import collect
-from core.views.scores import scores
+from core.views.collect import collect_page
+from core.views.scores import scores_page
 
 SHORT = replace(PLAN, n_ballots=2, seed=3)
 
@@ -251,11 +251,11 @@ def test_views_are_of_one_area_and_the_overview_leads_to_the_first_that_needs_so
     seen = overview.load(store, project_id)
     assert (seen.next_page, seen.next_area, seen.next_label) == ("collect", tools, "Draw ballot 1 (Tools)")
     assert [standing.said for standing in seen.standings] == ["all ballots closed", "2 ballots planned"]
-    assert len(collect.load(store, project_id, animals).stages) == 3
-    assert collect.load(store, project_id, tools).next_number == 1
-    assert set(scores.load(store, project_id, animals).by_ballot["area"]) == {"Animals"}
-    assert scores.load(store, project_id, animals).area_part == "-animals"
-    assert scores.load(store, project_id, tools).dataset.empty
+    assert len(collect_page.load(store, project_id, animals).stages) == 3
+    assert collect_page.load(store, project_id, tools).next_number == 1
+    assert set(scores_page.load(store, project_id, animals).by_ballot["area"]) == {"Animals"}
+    assert scores_page.load(store, project_id, animals).area_part == "-animals"
+    assert scores_page.load(store, project_id, tools).dataset.empty
 
 
 def test_the_log_names_the_area(store, apart):

@@ -210,8 +210,8 @@ class TestReport:
             "anchors rather than none",
             "both together",
         ]
-        assert "24 degrees" not in view.anova_said(found)
-        assert "21 degrees of freedom" in view.anova_said(found)
+        assert "24 degrees" not in view.anova_text(found)
+        assert "21 degrees of freedom" in view.anova_text(found)
         assert len(view.orders(found)) == 8
 
     def test_conditions_that_cross_no_factors_say_what_is_needed(self):

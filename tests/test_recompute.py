@@ -26,7 +26,7 @@ from core.dataset.published import read_published, write_published
 from core.errors import InputError
 from core.metrics import average_ranks
 from core.store import schema as t
-from core.store.ballots.ballots import every_ballot_of
+from core.store.ballots.ballot_rows import every_ballot_of
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.pilots import draw_pilot
@@ -34,8 +34,8 @@ from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
 from core.store.projects.records import pseudonym, record_files, record_from, record_of, voter_secret
-from core.store.scores import scores
-from core.store.scores.scores import read_dataset
+from core.store.scores import project_dataset
+from core.store.scores.project_dataset import read_dataset
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.tallies import ballot_votes
 
@@ -175,12 +175,14 @@ def test_ranks_are_computed_anew_by_the_rule_of_the_version_that_published_them(
     # a rule so coarse that it ranks another way: no two scores of so small a campaign are as near as 1e-12
     monkeypatch.setattr(recompute, "absolutely_rounded_scores", coarsely)
     relative = publish(store, project).data
-    monkeypatch.setattr(scores, "average_ranks", lambda values, rounding=None: average_ranks(values, rounding=coarsely))
+    monkeypatch.setattr(
+        project_dataset, "average_ranks", lambda values, rounding=None: average_ranks(values, rounding=coarsely)
+    )
     absolute = publish(store, project).data
     assert read_published(relative).runoff == core.__version__
     for version, is_old in (("0.1.0", True), ("0.2.7", True), ("0.3.0", False), ("0.10.0", False)):
         for data, by_old_rule in ((relative, False), (absolute, True)):
-            monkeypatch.setattr(scores, "average_ranks", average_ranks)
+            monkeypatch.setattr(project_dataset, "average_ranks", average_ranks)
             found, maker, _ = replay_bytes(of_version(data, version))
             assert (maker, found.same) == (version, is_old == by_old_rule)
             assert replayed(of_version(data, version)).same == found.same

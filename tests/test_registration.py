@@ -10,13 +10,13 @@ import pytest
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 
 from core.errors import InputError, StoreError
-from core.plan.registration import PARTS, content_of, kept_of
+from core.plan.registration import PARTS, content_of, registered_parts
 from core.store.projects.archive import duplicate_project
 from core.store.projects.plans import read_rankings, read_registration, register_plan, save_plan, set_ranking
-from core.store.projects.projects import read_log
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import read_log
+from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import change_area, read_areas
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 
 SOME = dict.fromkeys(PARTS, 1)
 
@@ -86,12 +86,12 @@ def test_parts_are_a_fixed_list_and_the_same_parts_give_the_same_text():
     with pytest.raises(InputError, match="missing or unknown: n0"):
         content_of("x", {name: 1 for name in PARTS if name != "n0"})
     assert content_of("x", SOME) == content_of("x", dict(reversed(SOME.items())))
-    assert all(part.same for part in kept_of(content_of("x", SOME), SOME))
-    (n0,) = [part for part in kept_of(content_of("x", SOME), SOME | {"n0": 2}) if not part.same]
+    assert all(part.same for part in registered_parts(content_of("x", SOME), SOME))
+    (n0,) = [part for part in registered_parts(content_of("x", SOME), SOME | {"n0": 2}) if not part.same]
     assert (n0.registered, n0.found) == ("1", "2")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other", "parts": {}}'])
 def test_another_text_is_no_registration(text):
     with pytest.raises(InputError, match="no registration"):
-        kept_of(text, SOME)
+        registered_parts(text, SOME)

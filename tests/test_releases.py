@@ -15,7 +15,7 @@ from core.store import schema as t
 from core.store.ballots.closing import reopen_ballot
 from core.store.engine import open_apart
 from core.store.projects.archive import copy_without_ballots, delete_project, export_project, import_project
-from core.store.projects.projects import read_log
+from core.store.projects.project_commands import read_log
 from core.store.projects.releases import check_version, keep_release, read_releases, release_bytes
 from core.tabular.zips import checksum
 from core.views import export

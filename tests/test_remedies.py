@@ -8,8 +8,8 @@ from embedding_files import text, write
 
 from core.errors import InputError, StaleError
 from core.store import Store
-from core.store.projects.library import import_into, open_library, read_embeddings, set_look_up, set_remedy
-from core.store.projects.projects import create_project, get_project, read_log
+from core.store.projects.embedding_library import import_into, open_library, read_embeddings, set_lookup, set_remedy
+from core.store.projects.project_commands import create_project, get_project, read_log
 from core.store.tokens.areas import add_areas
 from core.tokens.files import AreaTokens
 from core.views import tokens as view
@@ -83,9 +83,9 @@ def test_it_is_logged_and_taken_back(store: Store, project: str) -> None:
 
 def test_what_was_chosen_for_an_embedding_stays(store: Store, project: str) -> None:
     first = read_embeddings(store, project)[0]
-    set_look_up(store, project, first.id, first.look_up.with_remedy("lower"))
+    set_lookup(store, project, first.id, first.look_up.with_remedy("lower"))
     chosen = type(first.look_up)(multiword="underscore")
-    set_look_up(store, project, first.id, chosen)
+    set_lookup(store, project, first.id, chosen)
     assert set_remedy(store, project, "mean", True) == ("second",)
     assert read_embeddings(store, project)[0].look_up == chosen
 

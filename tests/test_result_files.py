@@ -13,7 +13,7 @@ from core.errors import InputError, RunoffError
 from core.platforms import read_results
 from core.store import Store
 from core.store.projects.archive import import_project
-from core.store.votes.votes import preview_upload
+from core.store.votes.intake import preview_upload
 from core.tokens.files import read_areas_file
 from core.tokens.frequency_files import read_frequencies
 

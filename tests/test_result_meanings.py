@@ -18,11 +18,11 @@ from core.platforms import Mapping, OpenQuestionsError, read_results
 from core.platforms.mturk import BOTH, decide
 from core.store import Store
 from core.store import schema as t
-from core.store.projects.projects import list_projects
-from core.store.scores.scores import read_ballot_scores
+from core.store.projects.project_commands import list_projects
+from core.store.scores.project_dataset import read_ballot_scores
+from core.store.votes.intake import UploadPreview, accept_upload, preview_upload
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import UploadPreview, accept_upload, preview_upload
-from core.votes.meanings import MARK, NO_MARK, Said, approves, questions_of, reason_of
+from core.votes.meanings import MARK, NO_MARK, ValueMeanings, approves, questions_of, reason_of
 from core.votes.reading import taken_for
 from core.votes.times import to_utc, unread_times
 
@@ -86,8 +86,8 @@ class TestMarks:
     @pytest.mark.parametrize("word", ["ok", "pending", "2", "✓"])
     def test_other_words_in_approve_are_asked_about(self, word: str) -> None:
         assert decide("Rejected", word, "", "") == ("approve?", word)
-        assert decide("Rejected", word, "", "", Said(marks=((word.upper(), "yes"),)))[0] == "approved"
-        assert decide("Rejected", word, "", "", Said(marks=((word, "no"),)))[0] == "rejected"
+        assert decide("Rejected", word, "", "", ValueMeanings(marks=((word.upper(), "yes"),)))[0] == "approved"
+        assert decide("Rejected", word, "", "", ValueMeanings(marks=((word, "no"),)))[0] == "rejected"
 
     def test_both_filled_is_said_with_rows_and_no_answer_is_dropped(self, ballot: CaseBallot) -> None:
         data = ballot.file("80b-reject-beside-na.csv").replace(b'"NA","answered without reading"', b'"x","too fast"')
@@ -202,7 +202,7 @@ class TestChoices:
 
     def test_a_choice_means_what_it_can(self) -> None:
         with pytest.raises(InputError, match="A status means one of submitted, approved, rejected"):
-            Said(statuses=(("EXPIRED", "gone"),)).check_said()
+            ValueMeanings(statuses=(("EXPIRED", "gone"),)).check_said()
 
     def test_an_upload_of_an_earlier_version_is_read_as_it_was(self, ballot: CaseBallot) -> None:
         data = b"voter,choice,comparison_id\nann,1,b1-00000000-00001-1\n"
@@ -501,7 +501,7 @@ def test_what_is_asked_about_a_million_answers_takes_no_loop() -> None:
 
 def test_marks_of_former_uploads() -> None:
     """Files that an earlier version took are read as it did."""
-    former = replace(Said(), former=True)
+    former = replace(ValueMeanings(), former=True)
     assert (approves("NA", former), reason_of("NA", former), decide("Other", "", "", "", former)) == (
         True,
         "NA",

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 from rounds_of_people import SMALL, collected, round_id
 
+from core.commands.integrity import check_store
 from core.errors import InputError
-from core.jobs.invariants import check_store
 from core.store import schema as t
 from core.store.projects.archive import export_project, import_project
 from tests.rounds_of_people import BEST_WORST, ORDER, RATING, close_round

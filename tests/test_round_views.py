@@ -13,9 +13,9 @@ from rounds_of_people import SMALL, answer_round, batch_of, collected, round_id
 
 from core.errors import PlanError
 from core.evaluation.models import given
-from core.platforms.questions import round_files
+from core.platforms.round_files import round_files
 from core.questions import RoundSettings, check_round
-from core.questions.rating.scales import GoldPair, read_rated_pairs
+from core.questions.rating.scales import GoldRating, read_rated_pairs
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round
 from core.views.schemes import rounds as view
@@ -82,7 +82,7 @@ def test_what_a_round_says_of_its_state(store):
 
 
 def test_costs_are_those_of_questions_tasks_and_people():
-    assert view.cost_said(RoundSettings(BEST_WORST, raters=2, task_size=5, seconds=18, reward=0.5, fee=0.2), 21) == (
+    assert view.cost_text(RoundSettings(BEST_WORST, raters=2, task_size=5, seconds=18, reward=0.5, fee=0.2), 21) == (
         "42 questions in 9 tasks, each with 2 assignments: **84 answers**, 0.4 hours, 10.80 in rewards and fees."
     )
 
@@ -113,7 +113,7 @@ def test_models_are_ranked_by_what_people_said(store, scheme):
 
 def test_who_qualifies_by_the_gold_pairs_of_the_task_page(store):
     project_id = make_project(store, plan=None)
-    gold = (GoldPair("car", "auto", 4.0), GoldPair("car", "pear", 0.0))
+    gold = (GoldRating("car", "auto", 4.0), GoldRating("car", "pear", 0.0))
     draw_round(store, project_id, replace(SMALL[RATING], raters=2, gold=gold))
     found = read_rounds(store, project_id)[0]
     assert found.settings.gold == gold
@@ -141,7 +141,7 @@ def test_who_qualifies_by_the_gold_pairs_of_the_task_page(store):
 
 def test_files_without_gold_columns_are_named(store):
     project_id = make_project(store, plan=None)
-    draw_round(store, project_id, replace(SMALL[RATING], gold=(GoldPair("car", "auto", 4.0),)))
+    draw_round(store, project_id, replace(SMALL[RATING], gold=(GoldRating("car", "auto", 4.0),)))
     data = answer_round(batch_of(store, project_id), RATING)
     accept_answers(store, project_id, data, "plain.csv", ballot_id=round_id(store, project_id))
     table, silent = view.qualification(store, project_id, read_rounds(store, project_id)[0])

@@ -14,15 +14,15 @@ from test_voting_server import ask
 from voting_server import serving
 
 from bench.voters import hidden
+from core.commands.integrity import check_store
 from core.errors import InputError, StoreError
-from core.jobs.invariants import check_store
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import save_plan
-from core.store.voting.voting import open_voting, round_voting_settings, set_voting_state
+from core.store.voting.owner_commands import open_voting, round_voting_settings, set_voting_state
 from core.voting import api
 from tests.rounds_of_people import (
     BEST_WORST,
@@ -77,22 +77,22 @@ class Visit:
     def __init__(self, store, code: str, name: str) -> None:
         self.store, self.code = store, code
         seen = api.look(store, code, "", name)
-        self.view = api.begin(store, code, name, seen.form, api.Who(), name=name)
+        self.view = api.begin(store, code, name, seen.form, api.Visitor(), name=name)
         self.cookie = self.view.cookie or ""
 
-    def answer(self, choice: str) -> api.View:
+    def answer(self, choice: str) -> api.VoterView:
         place = self.view.place
         self.view = api.vote(
             self.store, self.code, self.cookie, self.view.form, task=place.task, n=place.n, choice=choice
         )
         return self.view
 
-    def undo(self) -> api.View:
+    def undo(self) -> api.VoterView:
         task, n = self.view.last
         self.view = api.undo(self.store, self.code, self.cookie, self.view.form, task=task, n=n)
         return self.view
 
-    def more(self) -> api.View:
+    def more(self) -> api.VoterView:
         self.view = api.more(self.store, self.code, self.cookie, self.view.form)
         return self.view
 

@@ -27,32 +27,32 @@ from rounds_of_people import (
     round_id,
 )
 
-from core.commands import facts as datasheet
+from core.commands import datasheet_facts as datasheet
+from core.commands.integrity import check_store
 from core.dataset.files import to_csv
 from core.errors import InputError, PlanError, StoreError
-from core.jobs.invariants import check_store
-from core.platforms.questions import write_round
+from core.platforms.round_files import write_round
 from core.questions import default_settings, round_kind
+from core.questions.comparison_page import write_batch
 from core.questions.order.groups import TargetGroup
 from core.questions.order.kind import given_orders
-from core.questions.template import write_batch
 from core.store.ballots.answers import answers_of, preferences
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import read_plan, read_rankings, save_plan, set_ranking
 from core.store.projects.records import record_of
-from core.store.scores.scores import read_dataset, round_dataset
+from core.store.scores.project_dataset import read_dataset, round_dataset
 from core.store.tokens.areas import add_areas
 from core.store.votes.exclusions import exclude_voters, readmit_voters
-from core.store.votes.settlement import read_assignments, review_assignments
+from core.store.votes.intake import accept_upload
+from core.store.votes.payment import read_assignments, review_assignments
 from core.store.votes.uploads import uploads_of, withdraw_upload
-from core.store.votes.votes import accept_upload
 from core.tokens.files import AreaTokens
 from core.views.scores import trust
-from core.votes.settlement import Review
+from core.votes.payment import Review
 from tests.rounds_of_people import (
     BEST_WORST,
     ORDER,

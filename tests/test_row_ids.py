@@ -14,11 +14,11 @@ from rounds_of_people import SMALL
 from test_voting import Voter
 
 from bench.voters import hidden
-from core.questions.template import Example
+from core.questions.comparison_page import Example
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.ballots.drawing import draw_next_ballot, draw_round
-from core.store.voting.voting import invite, open_voting, read_invitations, set_voting_state
+from core.store.voting.owner_commands import invite, open_voting, read_invitations, set_voting_state
 from core.voting import api
 from tests.rounds_of_people import SCHEMES, open_round_voting
 from voting.app import make_app

@@ -15,18 +15,18 @@ from core.ballots.pairing import select_leading
 from core.errors import DisconnectedError, PlanError, StoreError
 from core.metrics import average_ranks
 from core.protocols.runoff import spread_appearances
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.scores.fit import fit_with_voters
 from core.store import schema as t
-from core.store.ballots.ballots import ballots_of, read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import ballots_of, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import duplicate_project, export_project, import_project
 from core.store.projects.plans import PlanSettings, proposed_plan, save_plan
-from core.store.scores.scores import read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import read_ballot_scores, read_dataset
+from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes
-from core.store.votes.votes import accept_upload
 
 RUNOFF = replace(PLAN, protocol="runoff", appearances=(6, 4, 4))
 

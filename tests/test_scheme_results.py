@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError, PlanError
 from core.platforms.answer_files import read_round_results
-from core.platforms.questions import write_questions, write_round
+from core.platforms.round_files import write_questions, write_round
 from core.questions import RoundSettings, check_round, default_settings, round_kind
 from core.questions.best_worst.kind import extremes
 from core.questions.order.groups import TargetGroup

@@ -13,12 +13,12 @@ from core.commands.base import from_json, to_json
 from core.commands.figures.base import figure_of, params_of
 from core.commands.figures.simulations import SchemesAtEqualCost
 from core.errors import InputError
-from core.jobs.jobs import Job
-from core.simulation.schemes import Question, Times, compare_schemes, groups_of_tokens
+from core.jobs.lifecycle import Job
+from core.simulation.schemes import SchemeSetting, Times, compare_schemes, groups_of_tokens
 from core.store import open_store
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.scores.forecasts import DISTRIBUTIONS, SEED, GuessSource, SchemeQuestion, run_schemes, share_simulated
-from core.views.schemes import schemes as view
+from core.views.schemes import scheme_comparison as view
 from core.voters.model import Panel
 
 ASKED = SchemeQuestion(None, 0, 2.0, 3.0, 3.0, 2, GuessSource("exponential", Panel(n_voters=9)))
@@ -38,7 +38,7 @@ def test_the_projects_own_items_are_compared(store):
     assert len(a) == 21
     rng = np.random.default_rng(SEED)
     z = rng.permutation(DISTRIBUTIONS["exponential"](21))
-    question = Question(z, groups_of_tokens(a, b, rng=rng), 7200, Times())
+    question = SchemeSetting(z, groups_of_tokens(a, b, rng=rng), 7200, Times())
     expected = compare_schemes(question, simulations=2, seed=SEED, panel=Panel(n_voters=9))
     assert str(rows) == str(expected)
     kind = SchemesAtEqualCost.result()

@@ -18,7 +18,7 @@ from core.protocols import PROTOCOLS
 from core.simulation.schemes import (
     GROUPS,
     OTHERS,
-    Question,
+    SchemeSetting,
     Times,
     _sizes,
     affordable_plan,
@@ -31,7 +31,7 @@ from core.voters.model import Panel, exponential
 
 PAIRS = list(combinations("abcdefghij", 2))
 Z = np.random.default_rng(4).permutation(exponential(len(PAIRS)))
-ASKED = Question(
+ASKED = SchemeSetting(
     Z, groups_of_tokens([a for a, _ in PAIRS], [b for _, b in PAIRS], rng=np.random.default_rng(1)), 4 * 3600, ballots=3
 )
 
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_told():
     with pytest.raises(InputError, match="The scheme must be one of"):
         simulate_scheme(ASKED, "guess", rng=np.random.default_rng(1))
     with pytest.raises(InputError, match="at least 4 items"):
-        Question(Z[:3], (), 100)
+        SchemeSetting(Z[:3], (), 100)
     with pytest.raises(InputError, match="Schemes are"):
         compare_schemes(ASKED, simulations=1, seed=0, schemes=["guess"])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from core.charts.charts import top_intervals
-from core.views.scores.scores import ScoresView, top_of
+from core.charts.campaign_charts import top_intervals
+from core.views.scores.scores_page import ScoresView, top_of
 
 DATASET = pd.DataFrame(
     {

@@ -19,7 +19,7 @@ from campaigns import make_project
 from openpyxl import Workbook
 
 from core.errors import InputError, StoreError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.platforms.presets import open_results
 from core.questions.best_worst import kind as best_worst
 from core.questions.voting_settings import VotingSettings
@@ -28,8 +28,8 @@ from core.store.backups import back_up, before_migration, restore
 from core.store.blobs import put_blob
 from core.store.engine import PARTS, open_apart
 from core.store.projects import demo
-from core.store.spool import put_made, put_upload
-from core.tabular import workbook
+from core.store.spool import put_output, put_upload
+from core.tabular import workbook_reading
 from core.tabular.csv_writing import table_for_spreadsheets
 from core.voting import process
 from ui import start
@@ -98,12 +98,12 @@ def test_others_read_nothing_of_a_workspace_in_a_folder_of_all(tmp_path, monkeyp
     folder.mkdir(mode=0o755)
     monkeypatch.setattr(demo, "_put", lambda store: None)
     monkeypatch.setattr(process, "STARTS_WITHIN", 0)
-    monkeypatch.setattr(jobs.subprocess, "Popen", failing)
+    monkeypatch.setattr(lifecycle.subprocess, "Popen", failing)
     monkeypatch.setattr(start.log, "handlers", [])
     with open_apart(folder) as store:
         demo.ensure_demo(store)
         make_project(store)
-        for begin in (lambda: jobs.start(store, "simulation", {}), lambda: process.start_server(store)):
+        for begin in (lambda: lifecycle.start(store, "simulation", {}), lambda: process.start_server(store)):
             with pytest.raises((StoreError, OSError)):
                 begin()
         logs = readable(folder)
@@ -113,7 +113,7 @@ def test_others_read_nothing_of_a_workspace_in_a_folder_of_all(tmp_path, monkeyp
         process.announce(store, "127.0.0.1", 1)
         put_blob(store, b"votes")
         put_upload(store, b"upload")
-        put_made(store, "job", b"made")
+        put_output(store, "job", b"made")
         before_migration(store, "9999")
         back_up(store, folder / "backups" / "whole.zip")
         restore(store, folder / "backups" / "whole.zip", replace=True)
@@ -174,7 +174,7 @@ def test_pages_write_tables_in_no_way_of_their_own():
 
 def test_a_table_of_a_few_cells_far_apart_is_refused(monkeypatch):
     """A zip of some kilobytes, or a JSON file of a megabyte, must not fill the memory."""
-    monkeypatch.setattr(workbook, "MOST_CELLS", 1000)
+    monkeypatch.setattr(workbook_reading, "MOST_CELLS", 1000)
     book = Workbook()
     for row in range(1, 60):
         book.worksheets[0].cell(row, 20, "x")

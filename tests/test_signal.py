@@ -1,4 +1,4 @@
-"""Whether votes can be told from coin tosses, and what is said where they can't; see `core/scores/signal.py`."""
+"""Whether votes can be told from coin tosses, and what is said where they can't; see `core/scores/signal_test.py`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from core.errors import UndefinedMetricError
 from core.plan import Plan
 from core.scores import BallotVotes
 from core.scores.fit import fit_votes
-from core.scores.signal import CHANCE_Z, by_chance, signal_z
+from core.scores.signal_test import CHANCE_Z, by_chance, signal_z
 from core.simulation import simulate_campaign
 from core.store import open_store
-from core.store.projects.projects import get_project
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import get_project
+from core.store.scores.project_dataset import read_dataset
 from core.trust import reliability, report
-from core.trust.foresight import Foresight, foresee
+from core.trust.stopping import NextBallotValue, value_of_next
 from core.voters.model import Panel, exponential
 
 
@@ -85,18 +85,18 @@ def test_coin_tosses_have_no_ceiling_no_top_and_no_advice_to_stop(protocol):
     ]
     assert [line.level for line in lines] == ["red"] * 4
     assert all("coin tosses" in line.reason and line.cure for line in lines)
-    found = foresee(votes, protocol, fitted, n_keep=5, appearances=8, simulations=2, rng=np.random.default_rng(1))
+    found = value_of_next(votes, protocol, fitted, n_keep=5, appearances=8, simulations=2, rng=np.random.default_rng(1))
     assert found.by_chance
     assert not found.settled
 
 
 def test_a_foresight_from_before_is_read_and_one_by_chance_never_settles():
-    good = Foresight(4, 8, 3, 0.0, 0.0, 0.0, 0.0, level=False, circles=0, simulations=5)
+    good = NextBallotValue(4, 8, 3, 0.0, 0.0, 0.0, 0.0, level=False, circles=0, simulations=5)
     older = good.stored()
     del older["by_chance"]
-    assert Foresight.of(older) == good
+    assert NextBallotValue.of(older) == good
     assert good.settled
-    assert not Foresight.of(good.stored() | {"by_chance": True}).settled
+    assert not NextBallotValue.of(good.stored() | {"by_chance": True}).settled
 
 
 def test_a_dataset_of_coin_tosses_is_marked_wherever_it_goes(tmp_path):

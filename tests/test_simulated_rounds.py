@@ -9,12 +9,12 @@ import pytest
 from campaigns import make_project
 from rounds_of_people import SMALL, round_id
 
+from core.commands.integrity import check_store
 from core.errors import StoreError
-from core.jobs.invariants import check_store
 from core.questions.order.kind import given_orders
 from core.store.ballots.answers import answers_of
 from core.store.ballots.drawing import draw_round
-from core.store.scores.scores import round_dataset
+from core.store.scores.project_dataset import round_dataset
 from tests.rounds_of_people import (
     BEST_WORST,
     ORDER,

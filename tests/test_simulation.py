@@ -16,7 +16,7 @@ from bench.plain_campaign import plain_campaign
 from core import metrics
 from core.errors import InputError, UndefinedMetricError
 from core.plan import Plan
-from core.protocols import Chosen
+from core.protocols import SelectedItems
 from core.protocols.paper import Paper
 from core.scores import BallotVotes, final_scores, score_campaign
 from core.simulation import campaign as module
@@ -260,7 +260,7 @@ def test_a_protocol_of_one_s_own_plugs_in(monkeypatch):
         def select(self, held, n, rng):
             last = held[-1].scores
             worst = np.argsort(last.rank_by, kind="stable")[:n]
-            return Chosen(last.items[worst], last.rank_by[worst], 0, 0)
+            return SelectedItems(last.items[worst], last.rank_by[worst], 0, 0)
 
         def field(self, held, mode):
             return replace(held[0].scores, rank_by=np.arange(6.0))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.ballots.graphs import regular_pairs
 from core.simulation import campaign
 from core.simulation.campaign import quick_comparisons, quick_graph
-from core.simulation.released import deal, greedy_comparisons
+from core.simulation.released import assign, greedy_comparisons
 
 
 def rng(seed=0):
@@ -57,7 +57,7 @@ def test_a_graph_too_large_for_the_table_is_drawn_all_the_same(monkeypatch):
 
 
 def test_a_draw_that_gets_stuck_starts_anew(monkeypatch):
-    monkeypatch.setattr(campaign, "PATIENCE", 2)
+    monkeypatch.setattr(campaign, "MAX_IDLE_ROUNDS", 2)
     for seed in range(5):
         check(quick_comparisons(np.arange(12), 30, rng(seed)), range(12), 30)
 
@@ -129,10 +129,10 @@ def test_greedy_ties_are_broken_at_random():
 
 @pytest.mark.parametrize(("n_comparisons", "n_voters"), [(9900, 100), (160, 100), (7, 10)])
 def test_votes_are_dealt_evenly_and_the_rest_with_replacement(n_comparisons, n_voters):
-    voter = deal(n_comparisons, n_voters, rng(1))
+    voter = assign(n_comparisons, n_voters, rng(1))
     counts = np.bincount(voter, minlength=n_voters)
     assert len(voter) == n_comparisons
     assert counts.min() >= n_comparisons // n_voters
-    rest = [np.bincount(deal(15, 10, rng(seed)), minlength=10) - 1 for seed in range(200)]
+    rest = [np.bincount(assign(15, 10, rng(seed)), minlength=10) - 1 for seed in range(200)]
     assert max(map(max, rest)) > 1  # with replacement, one voter may get two of the rest
     assert np.sum(rest, axis=0).min() > 60  # 100 expected for each voter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.charts import charts
+from core.charts import campaign_charts
 from core.errors import InputError
 from core.simulation.table2 import FIGURE_2_PANEL, example_campaign, figure_2, figure_4
 from core.voters.model import PAPER_PANEL
@@ -73,9 +73,9 @@ def test_figure_4(campaign):
 
 def test_charts_of_the_figures(campaign):
     figure = figure_2(campaign)
-    drawn = charts.rescaling(figure.points, figure.line, figure.ballot).to_dict()
+    drawn = campaign_charts.rescaling(figure.points, figure.line, figure.ballot).to_dict()
     assert len(drawn["layer"]) == 2
-    chart = charts.scores_by_ballot(figure_4(campaign), "Theoretical rank").to_dict()
+    chart = campaign_charts.scores_by_ballot(figure_4(campaign), "Theoretical rank").to_dict()
     assert chart["encoding"]["x"]["title"] == "Theoretical rank"
     (rows,) = chart["datasets"].values()
     assert {row["series"] for row in rows} == {"ȳ, final", *(f"x, ballot {number}" for number in range(1, 6))}

@@ -17,7 +17,7 @@ from core.store import engine, open_store
 from core.store import schema as t
 from core.store.command import command
 from core.store.migrations import head, upgrade
-from core.store.projects.projects import change_project, create_project, get_project, list_projects, read_log
+from core.store.projects.project_commands import change_project, create_project, get_project, list_projects, read_log
 from core.store.tokens.areas import add_areas, change_area, read_areas
 from core.tokens.files import AreaTokens
 

@@ -11,11 +11,11 @@ import pytest
 
 from core.errors import InputError, PlanError
 from core.simulation.similarities import demo_similarities, distribution, read_similarities
-from core.simulation.table2 import METRICS, Setting, table_2
+from core.simulation.table2 import METRICS, TablePlan, table_2
 
 PUBLISHED = json.loads((Path(__file__).parent / "reference" / "table2.json").read_text(encoding="utf-8"))
 SIMULATIONS = 100
-SMALL = Setting(3, 0.5, 6)
+SMALL = TablePlan(3, 0.5, 6)
 
 
 def in_standard_errors(row) -> dict[str, float]:

@@ -24,7 +24,7 @@ from core.errors import InputError
 from core.platforms import Mapping, open_results, read_results
 from core.platforms.answer_files import read_round_results
 from core.platforms.prolific import read_submissions
-from core.platforms.questions import read_writing
+from core.platforms.round_files import read_writing
 from core.questions import round_kind
 from core.questions.best_worst.files import read_best_worst
 from core.questions.order.orders import read_orders
@@ -44,8 +44,8 @@ from core.tabular import (
     refuse_doubled,
 )
 from core.tabular.table import as_texts, at_once
-from core.tabular.workbook import escaped, unescaped
-from core.votes.settlement import write_review
+from core.tabular.workbook_reading import escaped, unescaped
+from core.votes.payment import write_review
 
 # --- Families of readers: one line each. A family's rows hold one free text each; `read` gives these back. ---
 

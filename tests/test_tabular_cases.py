@@ -21,12 +21,12 @@ from core.__main__ import cli
 from core.commands.archived import import_archived
 from core.errors import InputError
 from core.store import Store, open_store
-from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas, read_areas
-from core.store.votes.votes import UploadPreview, preview_upload
+from core.store.votes.intake import UploadPreview, preview_upload
 from core.tokens.files import AreaTokens, read_areas_file
 
 CASES = Path(__file__).parent / "cases" / "second"

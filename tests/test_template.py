@@ -11,7 +11,7 @@ import pytest
 
 from core.errors import InputError
 from core.platforms import render_preview, template
-from core.questions.template import FIELDS, Example, Wording, standard_examples, suffixes
+from core.questions.comparison_page import FIELDS, Example, Wording, standard_examples, suffixes
 
 TOKENS = [
     "ship",

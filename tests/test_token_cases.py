@@ -21,13 +21,13 @@ from core.dataset.files import to_csv
 from core.embeddings import LookUp, load
 from core.errors import InputError
 from core.platforms import read_results, template, write_batch, write_comparisons
-from core.questions.template import render_preview
-from core.store.ballots.ballots import read_comparisons
+from core.questions.comparison_page import render_preview
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas, read_areas
-from core.store.votes.votes import accept_upload, preview_upload
+from core.store.votes.intake import accept_upload, preview_upload
 from core.tables import COMPARISONS, KNOWN
 from core.tokens.files import AreaTokens, clean_token, invisible_characters, read_areas_file
 from core.views import tokens as tokens_view

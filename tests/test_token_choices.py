@@ -6,7 +6,7 @@ import pytest
 from campaigns import AREAS, draw_batch, make_project
 
 from core.errors import InputError, StaleError, StoreError
-from core.store.projects.projects import get_project
+from core.store.projects.project_commands import get_project
 from core.store.tokens.areas import ItemRules, add_areas, make_items, read_items, set_item_rules
 from core.store.tokens.frequencies import source_of, use_list, use_ranks, use_wordfreq
 from core.tokens.files import AreaTokens

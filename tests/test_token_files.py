@@ -12,7 +12,7 @@ from workbooks import with_cells, workbook
 
 from core.errors import InputError
 from core.tokens.files import AreaTokens, clean_token, guess_columns, open_list, read_areas_file, renamed
-from core.tokens.lists import Guess
+from core.tokens.lists import GuessedColumns
 
 HEADER = ("area", "token")
 
@@ -108,7 +108,7 @@ def test_several_sheets_of_tables_are_named_so_that_one_can_be_chosen():
     assert seen.sheets == ("One", "Two")
     assert seen.header == ("group", "word")
     assert seen.sample == (("y", "ship"),)
-    assert seen.guess == Guess(1, 0, False)
+    assert seen.guess == GuessedColumns(1, 0, False)
 
 
 def test_hidden_sheets_are_left_out():
@@ -149,7 +149,7 @@ def test_a_zip_archive_of_something_else():
 
 
 def test_what_unpacks_to_too_much_is_not_unpacked(monkeypatch):
-    monkeypatch.setattr("core.tabular.workbook._MAX_BYTES", 1000)
+    monkeypatch.setattr("core.tabular.workbook_reading._MAX_BYTES", 1000)
     with pytest.raises(InputError, match="unpacks to"):
         read([HEADER, ("x", "sea")])
 
@@ -217,22 +217,22 @@ def test_what_is_in_a_file():
     assert seen.header == ("id", "what", "where", "note")
     assert seen.sample == (("1", "ship", "sea", ""), ("2", "boat", "sea", "old"))
     assert seen.sheets == ()
-    assert seen.guess == Guess(1, 2, False)
+    assert seen.guess == GuessedColumns(1, 2, False)
 
 
 @pytest.mark.parametrize(
     ("header", "sample", "expected"),
     [
-        (("area", "token"), [], Guess(1, 0, True)),
-        (("Token", "x", "AREA"), [("a", "b", "c")], Guess(0, 2, True)),
-        (("ship",), [("boat",)], Guess(0, None, True)),
-        (("Semantic_Area", "Word"), [], Guess(1, 0, False)),
-        (("category", "x"), [("sea", "ship")], Guess(1, 0, False)),
-        (("a", "b"), [("sea", "ship"), ("sea", "boat")], Guess(1, 0, False)),
-        (("a", "b"), [("ship", "1"), ("boat", "2")], Guess(0, None, False)),
-        (("a", "b", "c"), [("1", "nan", "x"), ("1", "inf", "x")], Guess(1, 2, False)),
-        (("a", "b"), [], Guess(0, None, False)),
-        (("word", "term"), [("ship", "sea"), ("boat", "sea")], Guess(0, 1, False)),
+        (("area", "token"), [], GuessedColumns(1, 0, True)),
+        (("Token", "x", "AREA"), [("a", "b", "c")], GuessedColumns(0, 2, True)),
+        (("ship",), [("boat",)], GuessedColumns(0, None, True)),
+        (("Semantic_Area", "Word"), [], GuessedColumns(1, 0, False)),
+        (("category", "x"), [("sea", "ship")], GuessedColumns(1, 0, False)),
+        (("a", "b"), [("sea", "ship"), ("sea", "boat")], GuessedColumns(1, 0, False)),
+        (("a", "b"), [("ship", "1"), ("boat", "2")], GuessedColumns(0, None, False)),
+        (("a", "b", "c"), [("1", "nan", "x"), ("1", "inf", "x")], GuessedColumns(1, 2, False)),
+        (("a", "b"), [], GuessedColumns(0, None, False)),
+        (("word", "term"), [("ship", "sea"), ("boat", "sea")], GuessedColumns(0, 1, False)),
     ],
 )
 def test_guesses(header, sample, expected):

@@ -14,7 +14,7 @@ from workbooks import workbook
 
 from core.__main__ import cli
 from core.errors import InputError
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas, read_areas
 from core.store.tokens.frequencies import frequencies_of, source_of, use_list
 from core.tokens.files import AreaTokens, open_list, read_areas_file, read_pasted

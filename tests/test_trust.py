@@ -15,10 +15,10 @@ from core.protocols import Held, protocol_of
 from core.scores import BallotVotes
 from core.scores.fit import fit_votes, fit_with_voters, joined
 from core.scores.posterior import item_posteriors, likely_scores, simulated_outcomes
-from core.scores.reliability import Agreement
+from core.scores.reliability import RepeatedCorrelation
 from core.simulation import simulate_campaign
 from core.trust import reliability, report
-from core.trust.foresight import Foresight, circles_of, expected_lost, foresee, is_level
+from core.trust.stopping import NextBallotValue, expected_lost, is_level, items_in_preference_cycles, value_of_next
 from core.voters.model import exponential
 
 
@@ -49,19 +49,19 @@ def test_a_circle_of_clear_majorities_is_found_and_a_ladder_is_none():
     ring = [(0, 1), (1, 2), (2, 0)]
     votes = [pair for pair in ring for _ in range(6)]
     first, second = (np.array(side) for side in zip(*votes, strict=True))
-    assert circles_of(first, second, np.ones(18), np.arange(3)) == 3
+    assert items_in_preference_cycles(first, second, np.ones(18), np.arange(3)) == 3
     assert (
-        circles_of(first, second, np.ones(18), np.array([0, 1])) == 0
+        items_in_preference_cycles(first, second, np.ones(18), np.array([0, 1])) == 0
     )  # the circle is broken where one isn't looked at
     ladder = [pair for pair in [(0, 1), (1, 2), (0, 2)] for _ in range(6)]
     first, second = (np.array(side) for side in zip(*ladder, strict=True))
-    assert circles_of(first, second, np.ones(18), np.arange(3)) == 0
+    assert items_in_preference_cycles(first, second, np.ones(18), np.arange(3)) == 0
 
 
 def test_a_majority_that_may_be_chance_makes_no_circle():
     first, second = np.repeat([0, 1, 2], 5), np.repeat([1, 2, 0], 5)  # five of five: p = .0625
-    assert circles_of(first, second, np.ones(15), np.arange(3)) == 0
-    assert circles_of(first, second, np.full(15, 0.5), np.arange(3)) == 0
+    assert items_in_preference_cycles(first, second, np.ones(15), np.arange(3)) == 0
+    assert items_in_preference_cycles(first, second, np.full(15, 0.5), np.arange(3)) == 0
 
 
 # --- lines ---
@@ -115,10 +115,18 @@ def test_first_place_alpha_halves_ceiling_and_the_cut():
     tied = report.first_place([f"item {n}" for n in range(5)])
     assert (tied.level, "and 2 more" in tied.reason) == ("amber", True)
     assert report.agreement(None, "Nobody answered twice.").reason == "Nobody answered twice."
-    assert [report.halves(Agreement(np.array([v])), "").level for v in (0.8, 0.6, 0.59)] == ["green", "amber", "red"]
-    assert [report.ceiling(Agreement(np.array([v])), "").level for v in (0.95, 0.8, 0.7)] == ["green", "amber", "red"]
+    assert [report.halves(RepeatedCorrelation(np.array([v])), "").level for v in (0.8, 0.6, 0.59)] == [
+        "green",
+        "amber",
+        "red",
+    ]
+    assert [report.ceiling(RepeatedCorrelation(np.array([v])), "").level for v in (0.95, 0.8, 0.7)] == [
+        "green",
+        "amber",
+        "red",
+    ]
     assert report.halves(None, "Too few.").level == report.ceiling(None, "Too few.").level == "amber"
-    settled = Foresight(4, 8, 3, 0.0, 0.0, 0.0, 0.2, False, 0, 5)
+    settled = NextBallotValue(4, 8, 3, 0.0, 0.0, 0.0, 0.2, False, 0, 5)
     levels = [
         report.cut_lost(dataclasses.replace(settled, lost=lost), "none came back").level for lost in (0.2, 0.7, 1.5)
     ]
@@ -134,14 +142,14 @@ def test_a_cycle_is_never_settled(cases):
         columns = {name: np.tile(getattr(once, name), times) for name in ("first", "second", "outcome", "voter")}
         votes = [BallotVotes(once.items, **columns)]
         fitted = fit_votes(votes)
-        found = foresee(votes, "runoff", fitted, n_keep=3, appearances=2, rng=np.random.default_rng(1))
+        found = value_of_next(votes, "runoff", fitted, n_keep=3, appearances=2, rng=np.random.default_rng(1))
         assert found.level
         assert not found.settled
         assert found.circles == (3 if times >= 6 else 0)
-        line = report.no_circles(found)
+        line = report.no_preference_cycles(found)
         assert line is not None
         assert line.level == "red"
-        assert not foresee(votes, "paper", fitted, n_keep=3, appearances=2, rng=np.random.default_rng(1)).settled
+        assert not value_of_next(votes, "paper", fitted, n_keep=3, appearances=2, rng=np.random.default_rng(1)).settled
 
 
 def test_an_unconnected_graph_is_never_settled(cases):
@@ -152,13 +160,13 @@ def test_an_unconnected_graph_is_never_settled(cases):
 
 
 def test_settled_needs_every_bound():
-    good = Foresight(10, 40, 10, 0.005, 0.01, 0.5, 0.0, False, 0, 5)
+    good = NextBallotValue(10, 40, 10, 0.005, 0.01, 0.5, 0.0, False, 0, 5)
     assert good.settled
     for name, value in (("rho_w", 0.006), ("tau_w", 0.011), ("changes", 0.6), ("level", True), ("circles", 3)):
         assert not dataclasses.replace(good, **{name: value}).settled
     assert not dataclasses.replace(good, rho_w=None, tau_w=None, changes=None).settled
-    assert Foresight.of(good.stored()) == good
-    assert Foresight.of(None) is Foresight.of({"rho_w": 1.0}) is None
+    assert NextBallotValue.of(good.stored()) == good
+    assert NextBallotValue.of(None) is NextBallotValue.of({"rho_w": 1.0}) is None
 
 
 # --- what another ballot would change ---
@@ -172,7 +180,7 @@ def test_foreseen_moves_are_near_those_of_real_ballots(protocol):
         votes, _ = campaign(protocol, seed, n_ballots=2)
         fitted = fit_votes(votes[:1])
         rng = np.random.default_rng(seed)
-        found = foresee(votes[:1], protocol, fitted, n_keep=30, appearances=12, simulations=5, rng=rng)
+        found = value_of_next(votes[:1], protocol, fitted, n_keep=30, appearances=12, simulations=5, rng=rng)
         assert (found.n_items, found.n_comparisons) == (30, 180)
         foreseen.append(found.rho_w)
         before, after = scores_by(votes[:1], protocol), scores_by(votes, protocol)
@@ -184,7 +192,9 @@ def test_later_ballots_are_foreseen_to_move_less():
     votes, _ = campaign()
     rng = np.random.default_rng(1)
     moves = [
-        foresee(votes[:n], "runoff", fit_votes(votes[:n]), n_keep=15, appearances=12, simulations=4, rng=rng).rho_w
+        value_of_next(
+            votes[:n], "runoff", fit_votes(votes[:n]), n_keep=15, appearances=12, simulations=4, rng=rng
+        ).rho_w
         for n in (1, 3)
     ]
     assert moves[1] < moves[0]
@@ -194,13 +204,13 @@ def test_the_same_seed_foresees_the_same_and_sizes_are_checked():
     votes, _ = campaign()
     fitted = fit_votes(votes)
     one, other = (
-        foresee(votes, "runoff", fitted, n_keep=8, appearances=4, simulations=2, rng=np.random.default_rng(3))
+        value_of_next(votes, "runoff", fitted, n_keep=8, appearances=4, simulations=2, rng=np.random.default_rng(3))
         for _ in range(2)
     )
     assert one == other
     for wrong in (1, 61):
         with pytest.raises(InputError, match="simulated"):
-            foresee(votes, "runoff", fitted, n_keep=wrong, appearances=4, rng=np.random.default_rng(3))
+            value_of_next(votes, "runoff", fitted, n_keep=wrong, appearances=4, rng=np.random.default_rng(3))
 
 
 def test_items_cut_from_the_top_are_counted_by_their_probability():
@@ -246,7 +256,7 @@ def test_a_fit_in_which_all_votes_count_alike_is_simulated_too():
     fitted = fit_votes(votes)
     first, second, outcome, _ = joined(votes, fitted.items)
     alike = dataclasses.replace(fitted, fit=fit_with_voters(first, second, outcome, n_items=60, voter=None))
-    found = foresee(votes, "runoff", alike, n_keep=8, appearances=4, simulations=2, rng=np.random.default_rng(3))
+    found = value_of_next(votes, "runoff", alike, n_keep=8, appearances=4, simulations=2, rng=np.random.default_rng(3))
     assert found.rho_w is not None
 
 

@@ -12,7 +12,7 @@ import pytest
 from turkle_server import PASSWORD, Browser, Turkle, running
 
 from core.platforms import read_results, template, write_batch
-from core.questions.template import Wording, standard_examples
+from core.questions.comparison_page import Wording, standard_examples
 from core.tables import KNOWN
 from core.votes.classify import classify
 

@@ -14,9 +14,9 @@ from campaigns import make_project
 
 from core.errors import InputError, PlatformError
 from core.platforms.turkle import TurkleSite, check_whole, clean_address
-from core.questions.template import Wording
+from core.questions.comparison_page import Wording
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons, unanswered
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons, unanswered
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.archive import duplicate_project, export_project, import_project
 from core.store.votes.publications import (

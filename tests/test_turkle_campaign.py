@@ -12,15 +12,15 @@ from turkle_server import Browser, Turkle, running, sign_in
 from core.errors import PlatformError
 from core.platforms.turkle import TurkleSite
 from core.store import Store
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.plans import PlanSettings
-from core.store.scores.scores import read_ballot_scores
+from core.store.scores.project_dataset import read_ballot_scores
 from core.store.tokens.areas import read_items
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.publications import fetch_from_turkle, finished_there, publish_on_turkle
-from core.store.votes.votes import accept_upload, preview_upload
 from core.views.collect import tasks
-from core.views.collect.ways import outgoing
+from core.views.collect.collection_methods import outgoing
 
 pytest.importorskip("turkle", reason="needs the package turkle")
 

@@ -12,7 +12,7 @@ from campaigns import make_project
 from rounds_of_people import SMALL, round_id
 from turkle_server import Turkle, running, sign_in
 
-from core.platforms.questions import write_round
+from core.platforms.round_files import write_round
 from core.platforms.turkle import TurkleSite
 from core.questions import round_kind
 from core.questions.rating.scales import STSS

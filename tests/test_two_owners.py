@@ -20,7 +20,7 @@ from core.errors import RunoffError, StaleError
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.projects.plans import read_plan, save_plan
-from core.store.projects.projects import change_project, create_project, get_project, read_log
+from core.store.projects.project_commands import change_project, create_project, get_project, read_log
 from core.store.tokens.areas import add_areas, read_areas
 from core.store.votes.tallies import ballot_votes
 from core.tokens.files import AreaTokens
@@ -31,7 +31,7 @@ OWNER = """
 import sys
 from core.errors import StaleError
 from core.store import open_store
-from core.store.projects.projects import change_project, get_project
+from core.store.projects.project_commands import change_project, get_project
 store, name, project_id, n = open_store(), *sys.argv[1:3], int(sys.argv[3])
 stale = done = 0
 print("ready", flush=True)

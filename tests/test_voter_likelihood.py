@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
 from core.errors import InputError
-from core.voters.likelihood import Pairs, log_likelihoods, win_probability
+from core.voters.likelihood import ComparisonTerms, log_likelihoods, win_probability
 from core.voters.model import Voters, decide, opinions
 
 NOTIONS = ("relatedness", "similarity")
@@ -98,7 +98,7 @@ def test_log_likelihoods_are_sums_over_a_voter_s_votes():
     one, other = rng.uniform(-1, 1, (2, 60))
     outcome, voter = rng.integers(2, size=60).astype(float), np.sort(rng.integers(4, size=60))
     sigma, epsilon = np.array([0.05, 0.3]), np.array([0.0, 0.02, 0.3])
-    found = log_likelihoods(Pairs.of(one, other, "relatedness"), outcome, voter, 5, sigma, epsilon)
+    found = log_likelihoods(ComparisonTerms.of(one, other, "relatedness"), outcome, voter, 5, sigma, epsilon)
     assert found.shape == (5, 2, 3)
     for v, (i, s), (j, e) in itertools.product(range(5), enumerate(sigma), enumerate(epsilon)):
         p = [float(win_probability(a, b, s, e)) for a, b in zip(one[voter == v], other[voter == v], strict=True)]
@@ -111,9 +111,11 @@ def test_blocks_make_no_difference(monkeypatch):
     one, other = rng.uniform(-1, 1, (2, 50))
     votes = rng.integers(2, size=50).astype(float), np.sort(rng.integers(3, size=50)), 3
     nodes = np.array([0.05, 0.3]), np.array([0.0, 0.3])
-    whole = log_likelihoods(Pairs.of(one, other, "similarity"), *votes, *nodes)
+    whole = log_likelihoods(ComparisonTerms.of(one, other, "similarity"), *votes, *nodes)
     monkeypatch.setattr("core.voters.likelihood.BLOCK", 14)
-    np.testing.assert_allclose(log_likelihoods(Pairs.of(one, other, "similarity"), *votes, *nodes), whole, rtol=1e-12)
+    np.testing.assert_allclose(
+        log_likelihoods(ComparisonTerms.of(one, other, "similarity"), *votes, *nodes), whole, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize(

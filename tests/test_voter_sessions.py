@@ -12,7 +12,7 @@ from test_round_voting import Visit, any_answer, opened
 from test_voting import BASIC, VISIT, Voter, expire, longer_pair, rows, start
 
 from core.errors import InputError, StoreError
-from core.questions.template import Example
+from core.questions.comparison_page import Example
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store import voters_role
@@ -20,14 +20,14 @@ from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
-from core.store.voting import votes
-from core.store.voting.tending import tend
-from core.store.voting.voting import open_voting, renew_link, seal
+from core.store.voting import answers
+from core.store.voting.housekeeping import do_housekeeping
+from core.store.voting.owner_commands import open_voting, renew_link, seal
 from core.voting import api
 from tests.rounds_of_people import RATING, SCHEMES, open_round_voting
 
 EXAMPLES = (Example(("ship", "harbour"), ("ship", "dentist"), "left"),) * 2
-PROLIFIC = api.Who("prolific", "5f0c")
+PROLIFIC = api.Visitor("prolific", "5f0c")
 
 
 def discarded(store, project_id, settings=BASIC):
@@ -182,16 +182,16 @@ class TestForms:
         close_ballot(store, project_id)
         draw_next_ballot(store, project_id)
         open_voting(store, project_id, BASIC)
-        with pytest.raises(api.Forged, match="isn't valid any more"):
-            api.begin(store, code, "late", form, api.Who(), name="Late")
+        with pytest.raises(api.ForgedFormError, match="isn't valid any more"):
+            api.begin(store, code, "late", form, api.Visitor(), name="Late")
         assert voters(store) == ["Anna"]
 
     def test_that_of_a_discarded_one_too_though_its_ids_come_again(self, store):
         project_id, code = start(store)
         form = api.look(store, code, "", "late").form
         discarded(store, project_id)
-        with pytest.raises(api.Forged):
-            api.begin(store, code, "late", form, api.Who(), name="Late")
+        with pytest.raises(api.ForgedFormError):
+            api.begin(store, code, "late", form, api.Visitor(), name="Late")
         assert voters(store) == []
 
     def test_that_of_a_step_belongs_to_its_ballot(self, store):
@@ -203,7 +203,7 @@ class TestForms:
             conn.execute(sa.update(t.voting).values(state="paused"))
         draw_round(store, project_id, SMALL[RATING])
         open_round_voting(store, project_id, 1)
-        with pytest.raises(api.Forged):
+        with pytest.raises(api.ForgedFormError):
             api.vote(store, code, voter.cookie, form, task=1, n=1, choice="left")
 
 
@@ -322,7 +322,7 @@ class TestTwice:
         _, code = start(store)
         voter = Voter(store, code)
         hours = iter(range(23, 0, -1))
-        monkeypatch.setattr(votes, "now", lambda: f"2026-01-05T{next(hours):02d}:00:00.000000+00:00")
+        monkeypatch.setattr(answers, "now", lambda: f"2026-01-05T{next(hours):02d}:00:00.000000+00:00")
         for _ in range(3):
             voter.vote("left")
         assert voter.view.last == (1, 3)
@@ -336,7 +336,7 @@ class TestTwice:
         last = voter.vote("left").last
         voter.undo()
         expire(store)
-        tend(store, set())
+        do_housekeeping(store, set())
         assert voter.undo(last).place.n == 1
 
 

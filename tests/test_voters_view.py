@@ -20,17 +20,23 @@ from core.commands.figures.votes import WithoutVoters
 from core.embeddings import import_embedding
 from core.evaluation import compare
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.command import command
-from core.store.projects.library import adopt_import, embeddings_of, link_embedding, open_library, record_import
+from core.store.projects.embedding_library import (
+    adopt_import,
+    embeddings_of,
+    link_embedding,
+    open_library,
+    record_import,
+)
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
-from core.store.scores.scores import chosen_otherwise, counted_without, dataset_without, read_dataset
+from core.store.scores.project_dataset import chosen_otherwise, counted_without, dataset_without, read_dataset
 from core.store.votes.checks import voter_answers
 from core.store.votes.exclusions import exclude_voters, readmit_voters
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.views import voters
 
 

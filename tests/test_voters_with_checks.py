@@ -8,8 +8,8 @@ from checks_by_voter import checks_by_voter
 from test_ballot_checks import WITH, hold
 from test_exclusions import ids_of, state_of
 
-from core.store.ballots.ballots import read_ballots
-from core.store.scores.foresights import read_audit
+from core.store.ballots.ballot_rows import read_ballots
+from core.store.scores.next_ballot_value import read_audit
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.tallies import write_tallies
 from core.views import voters

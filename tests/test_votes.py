@@ -14,7 +14,7 @@ from property_runs import examples
 from core.errors import InputError
 from core.platforms import read_results
 from core.tables import ANSWERS, COMPARISONS, KNOWN
-from core.votes.classify import KINDS, Preview, classify, text_key
+from core.votes.classify import KINDS, ClassifiedAnswers, classify, text_key
 
 TEXTS = ["left_a", "left_b", "right_a", "right_b"]
 
@@ -71,7 +71,7 @@ def known(*rows: tuple[str, ...]) -> pd.DataFrame:
 BALLOT = comparisons((10, "t1", 1, False, "a b c d"), (11, "t1", 2, True, "e f g h"), (12, "t2", 1, False, "a b c e"))
 
 
-def one(preview: Preview) -> tuple[str, str]:
+def one(preview: ClassifiedAnswers) -> tuple[str, str]:
     (row,) = preview.rows[["kind", "becomes"]].itertuples(index=False, name=None)
     return row
 
@@ -403,7 +403,7 @@ class TestProperties:
         return known(*rows)
 
     @staticmethod
-    def accept(preview: Preview, stored: pd.DataFrame) -> pd.DataFrame:
+    def accept(preview: ClassifiedAnswers, stored: pd.DataFrame) -> pd.DataFrame:
         """What the store holds after the file was accepted."""
         keys = ["assignment_id", "voter", "question_id"]
         changed = preview.others.set_index(keys)["becomes"]

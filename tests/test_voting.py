@@ -14,26 +14,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError, StoreError
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.questions.voting_settings import VotingSettings, check_voting, is_safe_url
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.engine import _open
 from core.store.projects.archive import archive_project, duplicate_project, export_project, restore_project
-from core.store.projects.projects import get_project
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import get_project
+from core.store.scores.project_dataset import read_dataset
 from core.store.votes.checks import add_gold, counted_votes, gold_of, propose_gold
+from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload
-from core.store.voting.tallies import write_dealt
-from core.store.voting.tending import tend
-from core.store.voting.votes import stop
-from core.store.voting.voting import (
+from core.store.voting.answers import stop
+from core.store.voting.housekeeping import do_housekeeping
+from core.store.voting.owner_commands import (
     invite,
     open_voting,
     read_invitations,
@@ -43,6 +42,7 @@ from core.store.voting.voting import (
     set_voting_state,
     withdraw_voter,
 )
+from core.store.voting.tallies import write_lease_counts
 from core.voting import api
 
 BASIC = VotingSettings(task_size=4, tasks_per_voter=3, examples=False)
@@ -65,7 +65,7 @@ class Voter:
     """Somebody at the page: keeps the cookie and the last view."""
 
     def __init__(self, store, code, name="Anna", who=None, visit=VISIT):
-        self.store, self.code, self.who = store, code, who or api.Who()
+        self.store, self.code, self.who = store, code, who or api.Visitor()
         self.cookie = ""
         self.view = api.look(store, code, "", visit, self.who)
         if self.view.kind == "entry":
@@ -136,7 +136,7 @@ def check_tallies(store, project_id):
     kept = tallies(store)
     with store.write() as conn:
         write_tallies(conn, ballot_id(store, project_id))
-        write_dealt(conn, ballot_id(store, project_id))
+        write_lease_counts(conn, ballot_id(store, project_id))
     assert tallies(store) == kept
 
 
@@ -434,7 +434,7 @@ class TestVotes:
         Voter(store, code).task()
         after = get_project(store, project_id)
         assert after.revision == before.revision
-        assert after.stamp == before.stamp + 4
+        assert after.cache_key == before.cache_key + 4
         set_voting_state(store, project_id, "paused", expected_revision=before.revision)
 
     def test_withdrawing_a_file_leaves_the_votes_of_the_page(self, store):
@@ -453,8 +453,8 @@ class TestVotes:
         project_id, code = start(store)
         voter = Voter(store, code)
         voter.vote("left")
-        ((sitting,),) = rows(store, sa.select(t.sitting.c.id))
-        assert withdraw_voter(store, project_id, sitting) == 1
+        ((session,),) = rows(store, sa.select(t.sitting.c.id))
+        assert withdraw_voter(store, project_id, session) == 1
         assert rows(store, sa.select(t.judgement.c.status)) == [("withdrawn",)]
         assert voter.look().kind == "stopped"
         check_tallies(store, project_id)
@@ -472,17 +472,17 @@ class TestAdaptive:
     def test_a_ballot_that_has_its_votes_closes_and_the_next_opens_until_all_are_done(self, store):
         project_id, code = start(store, replace(BASIC, task_size=50, tasks_per_voter=50, adaptive=True))
         given_up = set()
-        assert tend(store, given_up) == []
+        assert do_housekeeping(store, given_up) == []
         voter = Voter(store, code)
         for number in (1, 2, 3):
             assert voter.look().kind == "vote"
             assert [b.number for b in read_ballots(store, project_id) if b.is_open] == [number]
             while voter.task(longer_pair).may_more:
                 voter.do("more")
-            said = tend(store, given_up)
+            said = do_housekeeping(store, given_up)
             assert said[0] == f"{project_id}: ballot {number} has its votes and is closed."
         assert "All 3 ballots of the plan are drawn" in said[1]
-        assert tend(store, given_up) == []
+        assert do_housekeeping(store, given_up) == []
         assert voter.look().kind == "closed"
         assert len(read_dataset(store, project_id)) == 21
 
@@ -492,9 +492,9 @@ class TestAdaptive:
         voter = Voter(store, code)
         while voter.task(longer_pair).may_more:
             voter.do("more")
-        assert tend(store, set()) == []
+        assert do_housekeeping(store, set()) == []
         expire(store)
-        assert tend(store, set()) == []  # what Holder had is free again, and lacks votes
+        assert do_housekeeping(store, set()) == []  # what Holder had is free again, and lacks votes
         assert holder.vote("left").said == "Saved."
         assert [b.is_open for b in read_ballots(store, project_id)] == [True]
 
@@ -503,10 +503,10 @@ class TestAdaptive:
         for name in "ABC":
             Voter(store, code, name).task(lambda shown: "unknown" if "cat" in shown.values() else "left")
         given_up = set()
-        (said,) = tend(store, given_up)
+        (said,) = do_housekeeping(store, given_up)
         assert "have no vote yet" in said
         assert len(given_up) == 1
-        assert tend(store, given_up) == []
+        assert do_housekeeping(store, given_up) == []
         assert read_voting(store, ballot_id(store, project_id)).state == "open"
 
 
@@ -605,7 +605,7 @@ class TestWho:
         voter.vote("left")
         assert api.look(store, code, "", "another browser", who).place.n == 2
         _, code = start(store, replace(BASIC, hash_ids=True))
-        Voter(store, code, who=api.Who("prolific", "5f0d"))
+        Voter(store, code, who=api.Visitor("prolific", "5f0d"))
         names = [row[0] for row in rows(store, sa.select(t.voter.c.external_id).order_by(t.voter.c.id))]
         assert names[0] == "5f0c"
         assert names[1].startswith("h-")
@@ -614,13 +614,13 @@ class TestWho:
     @pytest.mark.parametrize(
         ("parameters", "who"),
         [
-            ({"workerId": "W", "assignmentId": "A"}, api.Who("mturk", "W")),
-            ({"workerId": "W", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}, api.Who(preview=True)),
-            ({"participantId": "P"}, api.Who("connect", "P")),
-            ({"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, api.Who()),
-            ({"PROLIFIC_PID": "x" * 101}, api.Who()),
-            ({"i": "token"}, api.Who(token="token")),
-            ({}, api.Who()),
+            ({"workerId": "W", "assignmentId": "A"}, api.Visitor("mturk", "W")),
+            ({"workerId": "W", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}, api.Visitor(preview=True)),
+            ({"participantId": "P"}, api.Visitor("connect", "P")),
+            ({"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, api.Visitor()),
+            ({"PROLIFIC_PID": "x" * 101}, api.Visitor()),
+            ({"i": "token"}, api.Visitor(token="token")),
+            ({}, api.Visitor()),
         ],
     )
     def test_parameters(self, parameters, who):
@@ -631,11 +631,11 @@ class TestWho:
         assert invite(store, project_id, ["Ben", " Ben ", "", "Cora"]) == 2
         assert invite(store, project_id, ["Ben"]) == 0
         (_, token), _ = read_invitations(store, project_id)
-        voter = Voter(store, code, who=api.Who(token=token))
+        voter = Voter(store, code, who=api.Visitor(token=token))
         voter.vote("left")
         assert rows(store, sa.select(t.voter.c.platform, t.voter.c.external_id)) == [("invited", "Ben")]
         with pytest.raises(InputError, match="isn't valid"):
-            api.look(store, code, "", VISIT, api.Who(token=token[::-1]))
+            api.look(store, code, "", VISIT, api.Visitor(token=token[::-1]))
         assert renew_link(store, project_id) != code
         assert voter.look().kind == "nothing"
         assert read_invitations(store, project_id) == []
@@ -646,20 +646,20 @@ class TestWho:
         project_id, code = start(store, replace(BASIC, identify=identify))
         invite(store, project_id, ["Ben"])
         ((_, token),) = read_invitations(store, project_id)
-        voter = Voter(store, code, who=api.Who(token=token))
+        voter = Voter(store, code, who=api.Visitor(token=token))
         assert voter.vote("left").kind == "vote"
         assert voter.look().kind == "vote"  # by the cookie, as ever
-        for who, kind in ((api.Who(), "uninvited"), (api.Who("prolific", "made up"), by_id)):
+        for who, kind in ((api.Visitor(), "uninvited"), (api.Visitor("prolific", "made up"), by_id)):
             view = api.look(store, code, "", VISIT, who)
             assert view.kind == kind
             if kind == "uninvited":  # a form that somebody kept, or put together, opens no way either
-                form = api.look(store, code, "", VISIT, api.Who(preview=True)).form
+                form = api.look(store, code, "", VISIT, api.Visitor(preview=True)).form
                 assert api.begin(store, code, VISIT, form, who, name="Eve").kind == "uninvited"
         assert rows(store, sa.select(t.voter.c.external_id)) == [("Ben",)]
 
     def test_who_was_stopped_stays_so_in_the_next_ballot_without_the_cookie(self, store):
         project_id, code = start(store, replace(BASIC, task_size=50))
-        who = api.Who("prolific", "5f0c")
+        who = api.Visitor("prolific", "5f0c")
         voter = Voter(store, code, who=who)
         voter.task(longer_pair)
         with store.write() as conn:
@@ -674,7 +674,7 @@ class TestWho:
         _, code = start(store, replace(BASIC, ask=("age", "native")))
         view = api.look(store, code, "", VISIT)
         told = {"age": "25 to 34", "native": "<script>", "gender": "woman"}
-        api.begin(store, code, VISIT, view.form, api.Who(), name="Anna", traits=told)
+        api.begin(store, code, VISIT, view.form, api.Visitor(), name="Anna", traits=told)
         assert rows(
             store, sa.select(t.voter_trait.c.trait, t.voter_trait.c.value, t.voter_trait.c.n).order_by("trait")
         ) == [
@@ -686,12 +686,12 @@ class TestWho:
     def test_forged_forms_and_cookies(self, store):
         _, code = start(store)
         view = api.look(store, code, "", VISIT)
-        with pytest.raises(api.Forged):
-            api.begin(store, code, "another visit", view.form, api.Who(), name="Eve")
+        with pytest.raises(api.ForgedFormError):
+            api.begin(store, code, "another visit", view.form, api.Visitor(), name="Eve")
         voter = Voter(store, code)
         place = voter.view.place
         for form in ("", view.form, voter.view.form[:-1] + "x", "é"):
-            with pytest.raises(api.Forged):
+            with pytest.raises(api.ForgedFormError):
                 api.vote(store, code, voter.cookie, form, task=place.task, n=place.n, choice="left")
         nonce, _, mac = voter.cookie.partition(".")
         ((number,),) = rows(store, sa.select(t.sitting.c.id))

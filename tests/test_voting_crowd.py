@@ -16,10 +16,10 @@ from test_voting import BASIC, never_wait_for_the_disk, rows, start
 
 from bench.voters import hidden
 from core.store import schema as t
-from core.store.voting.voting import withdraw_voters
+from core.store.voting.owner_commands import withdraw_voters
 from voting import app as voting_app
 from voting.app import make_app
-from voting.limits import Limiter
+from voting.rate_limits import Limiter
 
 HALL = "192.0.2.7"
 ASKS = replace(BASIC, code_word="Blue Whale", ask=("age",))
@@ -195,8 +195,8 @@ def test_who_was_stopped_reads_so_under_another_name(store):
     browser.ask()
     form = hidden(browser.page, "form")
     assert browser.ask("begin", form=form, name="Ann") == 303
-    ((sitting,),) = rows(store, sa.select(t.sitting.c.id))
-    withdraw_voters(store, project_id, [sitting])
+    ((session,),) = rows(store, sa.select(t.sitting.c.id))
+    withdraw_voters(store, project_id, [session])
     assert browser.ask("begin", form=form, name="Another") == 303  # the form of the page before, by the way back
     assert browser.ask("", "c=1") == 200
     assert "There is nothing more for you to do." in browser.page

@@ -30,18 +30,18 @@ from bench.voters import Connection, HttpVoter, all_vote, hidden
 from core.base import processes
 from core.base.processes import network_address, refused
 from core.errors import StoreError
-from core.questions.template import Wording
+from core.questions.comparison_page import Wording
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.voting.voting import invite, open_voting, read_invitations
+from core.store.voting.owner_commands import invite, open_voting, read_invitations
 from core.voting import process
 from tests.browser.server import environment_of
 from voting import __main__ as serve
 from voting import app as voting_app
 from voting import pages
 from voting.app import make_app
-from voting.limits import MOST_SENDERS, Limiter, network_of
-from voting.patience import patient
+from voting.connection_limits import limited_protocol
+from voting.rate_limits import MOST_SENDERS, Limiter, network_of
 
 TOKENS = ("cat", "dog", "<b>bold</b>", "R&D", "ship", "שלום", "猫", "${x}", 'quo"te')
 SETTINGS = VotingSettings(task_size=3, tasks_per_voter=20, examples=False)
@@ -394,7 +394,7 @@ def test_a_vote_in_italian_from_the_link_to_the_end(running):
 
 
 def test_wording_of_the_owner_is_text(store):
-    view = pages.View("entry", settings=replace(SETTINGS, consent="<i>x</i>"), wording={"question": "<u>q</u>"})
+    view = pages.VoterView("entry", settings=replace(SETTINGS, consent="<i>x</i>"), wording={"question": "<u>q</u>"})
     page = pages.entry("code", view, {"PROLIFIC_PID": '"><script>'}, "<s>problem</s>")
     tags = Tags(page)
     assert not {"i", "u", "s", "script"} & set(tags.names)
@@ -481,7 +481,7 @@ class TestPatience:
 
         self.config = uvicorn.Config(lambda *_: None, log_level="error", timeout_keep_alive=5, ws="none")
         self.config.load()
-        self.kind = patient(seconds=7, most_of_one=2)
+        self.kind = limited_protocol(seconds=7, most_of_one=2)
         return make
 
     def answer(self, connection):

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 import sqlalchemy as sa
-from test_voting_rest import NOBODY, rest_for
+from test_closing_pause import NOBODY, rest_for
 from voting_server import make_voting
 
 from core.errors import BusyError, StoreError
@@ -22,13 +22,13 @@ from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.ballots import closing
 from core.store.ballots.closing import close_ballot
-from core.store.voting import tending
-from core.store.voting.rest import wake_voting
-from core.store.voting.voting import open_voting, set_voting_state
+from core.store.voting import housekeeping
+from core.store.voting.closing_pause import resume_voting
+from core.store.voting.owner_commands import open_voting, set_voting_state
 from core.voting import api
 from core.voting import api as voting_store
 from voting.app import make_app
-from voting.turns import Turns
+from voting.turns import WriterQueues
 
 TOKENS = ("cat", "dog", "ship", "salt", "moon")
 SETTINGS = VotingSettings(task_size=3, tasks_per_voter=2, examples=False)
@@ -125,7 +125,7 @@ class TestAnotherProgramHoldsTheDatabase:
     def test_looks_find_a_thread_however_many_wait_to_write(self, page, monkeypatch):
         """Of 40 threads for all, the votes took 40."""
         monkeypatch.setattr(api, "WAIT_SECONDS", 60.0)
-        page.app.state.server.turns = Turns(api.n_lines(page.store), seconds=60)
+        page.app.state.server.turns = WriterQueues(api.n_lines(page.store), seconds=60)
         fields = page.begin()
         page.hold()
 
@@ -204,11 +204,11 @@ class TestAnotherProgramHoldsTheDatabase:
         def busy(*_args, **_kwargs):
             raise BusyError("locked")
 
-        complete = tending._Page(1, page.project_id, 1, None, "b1", 1, SETTINGS)
-        monkeypatch.setattr(tending, "_complete", lambda *_: [complete])
-        monkeypatch.setattr(tending, "close_ballot", busy)
+        complete = housekeeping._CompletePage(1, page.project_id, 1, None, "b1", 1, SETTINGS)
+        monkeypatch.setattr(housekeeping, "_complete", lambda *_: [complete])
+        monkeypatch.setattr(housekeeping, "close_ballot", busy)
         given_up = set()
-        assert "locked" in tending.tend(page.store, given_up)[0]
+        assert "locked" in housekeeping.do_housekeeping(page.store, given_up)[0]
         assert given_up == set()
 
 
@@ -230,7 +230,7 @@ class TestTurns:
         step, begun, let_go = held
 
         async def run():
-            turns = Turns(1, seconds=60, most_waiting=1)
+            turns = WriterQueues(1, seconds=60, most_waiting=1)
             first = asyncio.create_task(turns.take("a", step))
             await asyncio.to_thread(begun.wait, 60)
             second = asyncio.create_task(turns.take("b", lambda: "second"))
@@ -247,7 +247,7 @@ class TestTurns:
         step, begun, let_go = held
 
         async def run():
-            turns = Turns(1, seconds=0.01)
+            turns = WriterQueues(1, seconds=0.01)
             first = asyncio.create_task(turns.take("a", step))
             await asyncio.to_thread(begun.wait, 60)
             with pytest.raises(BusyError, match="didn't come"):
@@ -262,7 +262,7 @@ class TestTurns:
         other = next(code for code in map(str, range(1000)) if hash(code) % 2 != hash("a") % 2)
 
         async def run():
-            turns = Turns(2, seconds=60)
+            turns = WriterQueues(2, seconds=60)
             first = asyncio.create_task(turns.take("a", step))
             await asyncio.to_thread(begun.wait, 60)
             done = [await turns.take(other, lambda: "other"), first.done()]
@@ -273,7 +273,7 @@ class TestTurns:
 
     def test_a_step_that_fails_gives_its_turn_back(self):
         async def run():
-            turns = Turns(1, seconds=60)
+            turns = WriterQueues(1, seconds=60)
             with pytest.raises(ZeroDivisionError):
                 await turns.take("a", lambda: 1 / 0)
             return await turns.take("a", lambda: "next")
@@ -334,7 +334,7 @@ class TestABallotIsClosed:
             page.vote(fields)
         rest_for(page.store, page.project_id, pid=NOBODY)
         assert page.do("POST", f"/v/{page.code}/{step}", fields).status == 503
-        wake_voting(page.store)
+        resume_voting(page.store)
         assert page.do("POST", f"/v/{page.code}/{step}", fields).status == 303
 
     def all_but(self, page):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import PlanError
-from core.questions.template import STANDARD_EXAMPLES, Example, Wording, check_examples, standard_examples
+from core.questions.comparison_page import STANDARD_EXAMPLES, Example, Wording, check_examples, standard_examples
 from core.store.projects.plans import check_settings, read_plan, save_plan
 from core.views.plan import given_away
 

@@ -8,24 +8,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts import charts, evaluation
+from core.charts import campaign_charts, evaluation
 from core.commands.voters import ExcludeVoters, ReadmitVoters
-from core.evaluation.differences import Told
-from core.evaluation.needed import Needed, Tried
-from core.store.votes.exclusions import Moved
+from core.evaluation.differences import PairwiseDifference
+from core.evaluation.sample_size import Needed, PowerEstimate
+from core.store.votes.exclusions import ExclusionChange
 from core.trust import report
-from core.trust.agreement import Agreement
-from core.views.evaluate import needed as evaluate_needed
-from core.views.evaluate import tokens
+from core.trust.agreement import KrippendorffAlpha
+from core.views.evaluate import sample_size as evaluate_needed
+from core.views.evaluate import token_intervals
 from core.views.scores.trust import headline
 from ui.shared.tables import figures
 
-LINE = {level: report.Line("x", level, "") for level in (report.GREEN, report.AMBER, report.RED)}
+LINE = {level: report.TrustCheck("x", level, "") for level in (report.GREEN, report.AMBER, report.RED)}
 
 
-def told(first: str, second: str, lower: float, upper: float) -> Told:
+def told(first: str, second: str, lower: float, upper: float) -> PairwiseDifference:
     p = 0.03 if lower > 0 else 0.5
-    return Told(first, second, (lower + upper) / 2, 0.02, 0.02, lower, upper, 0.9, p)
+    return PairwiseDifference(first, second, (lower + upper) / 2, 0.02, 0.02, lower, upper, 0.9, p)
 
 
 @pytest.mark.parametrize(
@@ -61,15 +61,15 @@ def test_items_at_an_end(lost: int, won: int, reason: str) -> None:
 
 
 def test_agreement_is_said_with_its_interval_or_why_there_is_none() -> None:
-    alpha = Agreement(0.5, -0.25, 0.75, 0.9, 10, 12, 30, 5)
+    alpha = KrippendorffAlpha(0.5, -0.25, 0.75, 0.9, 10, 12, 30, 5)
     assert report.agreement(alpha, "").reason == f"Krippendorff's α = 0.50, {alpha.interval()}; 0 is chance."
-    none = Agreement(0.5, math.nan, math.nan, 0.9, 1, 1, 2, 2)
+    none = KrippendorffAlpha(0.5, math.nan, math.nan, 0.9, 1, 1, 2, 2)
     assert report.agreement(none, "").reason == f"Krippendorff's α = 0.50, {none.interval()}; 0 is chance."
 
 
 @pytest.mark.parametrize("unit", ["votes", "tokens"])
 def test_what_is_needed_is_said_as_its_own_words_have_it(unit: str) -> None:
-    tried = (Tried(100, 3, 5),)
+    tried = (PowerEstimate(100, 3, 5),)
     known = Needed(unit, "rho_w", 0.1, 1200, 900, 1600, 50, 9000, False, tried)
     more = Needed(unit, "rho_w", 0.1, None, None, None, 50, 9000, True, tried)
     fewer = Needed(unit, "rho_w", 0.1, None, None, None, 50, 9000, False, tried)
@@ -82,10 +82,12 @@ def test_what_is_needed_is_said_as_its_own_words_have_it(unit: str) -> None:
 def test_who_is_told_apart() -> None:
     near, far = told("a", "b", -0.1, 0.2), told("a", "c", 0.1, 0.3)
     by = {"votes": (near, far), "tokens": (far,)}
-    assert tokens.said(["a", "b", "c"], by) == (
+    assert token_intervals.not_told_apart_text(["a", "b", "c"], by) == (
         "not told apart from b with other voters; told apart from the other with other words"
     )
-    assert tokens.unclear((near, far), "votes") == ("These votes can't tell apart a and b: the difference may be none.")
+    assert token_intervals.unclear((near, far), "votes") == (
+        "These votes can't tell apart a and b: the difference may be none."
+    )
 
 
 def test_figures_of_a_table_have_as_many_digits_as_they_bear() -> None:
@@ -103,7 +105,7 @@ def test_figures_of_a_table_have_as_many_digits_as_they_bear() -> None:
 
 def test_an_area_may_be_called_as_a_curve_is_explained() -> None:
     curves = pd.DataFrame({"pairs": ["Plan", "random pairs", "embedding, Plan"], "share": 0.5, "value": 0.1})
-    spec = charts.similarity_curves(curves, "|cos|").to_dict()
+    spec = campaign_charts.similarity_curves(curves, "|cos|").to_dict()
     assert spec["encoding"]["color"]["scale"]["domain"] == ["Plan", "random pairs", "embedding, Plan"]
 
 
@@ -156,7 +158,7 @@ def test_each_interval_has_its_own_estimate_on_it() -> None:
 
 @pytest.mark.parametrize(("n", "voters"), [(1, "1 voter is"), (2, "2 voters are")])
 def test_a_decision_is_one_sentence_for_one_and_for_several(n: int, voters: str) -> None:
-    moved = Moved(voters=n, answers=10, rescored=2)
+    moved = ExclusionChange(voters=n, answers=10, rescored=2)
     after = "10 answers. 2 closed ballots scored anew."
-    assert ExcludeVoters("p", 1, (1,), "", {}).said(moved) == f"{voters} left out: {after}"
-    assert ReadmitVoters("p", 1, (1,)).said(moved) == f"{voters} readmitted: {after}"
+    assert ExcludeVoters("p", 1, (1,), "", {}).summary(moved) == f"{voters} left out: {after}"
+    assert ReadmitVoters("p", 1, (1,)).summary(moved) == f"{voters} readmitted: {after}"

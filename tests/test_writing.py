@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.platforms.questions import read_writing, write_text_pairs, write_writing
+from core.platforms.round_files import read_writing, write_text_pairs, write_writing
 from core.questions.rating.scales import CLSS, STSS, RatingScale
 from core.questions.task_page import columns_of
 from core.questions.writing import (
-    Answer,
-    Smaller,
+    SmallerText,
     Text,
     TextPair,
+    WrittenText,
     draw_writing,
     page_settings,
     pair_by_lot,
@@ -42,11 +42,11 @@ def rng(seed: int = 1) -> np.random.Generator:
 
 def wrote(task, text=None) -> TextPair:
     larger = task.larger
-    smaller = Smaller(text or f"smaller of {larger.text_id}", larger.kind, larger.text_id, "W1")
+    smaller = SmallerText(text or f"smaller of {larger.text_id}", larger.kind, larger.text_id, "W1")
     return TextPair(larger, smaller, task.wanted)
 
 
-def smaller_of(written) -> list[Smaller]:
+def smaller_of(written) -> list[SmallerText]:
     return [pair.smaller for pair in written]
 
 
@@ -92,14 +92,14 @@ def test_what_came_back():
     tasks, _ = draw_writing(texts(5, 1), rng=rng())
     one, other = (task.larger.text_id for task in tasks[:2])
     answers = [
-        Answer(one, "  a  shorter\ntext ", "W1", 2),
-        Answer(one, "a shorter text", "W2", 3),
-        Answer(one, "once more", "W1", 4),
-        Answer(other, f"LARGER  text {other[1:]}", "W1", 5),
-        Answer(other, " ", "W2", 6),
-        Answer("t99", "for nothing", "W1", 7),
-        Answer(one, "by hand", row=8),
-        Answer(one, "by somebody else's hand", row=9),
+        WrittenText(one, "  a  shorter\ntext ", "W1", 2),
+        WrittenText(one, "a shorter text", "W2", 3),
+        WrittenText(one, "once more", "W1", 4),
+        WrittenText(other, f"LARGER  text {other[1:]}", "W1", 5),
+        WrittenText(other, " ", "W2", 6),
+        WrittenText("t99", "for nothing", "W1", 7),
+        WrittenText(one, "by hand", row=8),
+        WrittenText(one, "by somebody else's hand", row=9),
     ]
     found, issues = read_written(tasks, answers)
     assert [(pair.smaller.text, pair.smaller.writer) for pair in found] == [

@@ -14,15 +14,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from core.questions.template import Wording
+from core.questions.comparison_page import Wording
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.projects.plans import save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas
-from core.store.voting.voting import open_voting
+from core.store.voting.owner_commands import open_voting
 from core.tokens.files import AreaTokens
 from tests.browser.server import environment_of
 from tests.campaigns import PLAN

@@ -20,7 +20,7 @@ page = frame.navigation()
 try:
     style.readable()
     frame.choose_project()
-    jobs.tell_ends()
+    jobs.report_ends()
     frame.show_flash()
     jobs.show_under_way()
     tour.show(page.url_path or "project")

@@ -16,7 +16,7 @@ import streamlit as st
 
 from core.base.durable import private
 from core.errors import RunoffError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.store import Store, open_store
 from core.store.projects.demo import ensure_demo
 from core.voting import process
@@ -33,7 +33,7 @@ def prepare() -> None:
     try:
         store = open_store()
         keep_log(store)
-        jobs.sweep(store)
+        lifecycle.sweep(store)
         ensure_demo(store)
     except (RunoffError, OSError, sa.exc.SQLAlchemyError) as error:
         log.error("The start is not complete.", exc_info=error)
@@ -59,12 +59,12 @@ def _warm_up() -> None:
     """Import now what the first click would otherwise wait for."""
     import altair  # noqa: F401
 
-    import core.charts.charts
+    import core.charts.campaign_charts
     import core.evaluation
-    import core.views.collect.collect
+    import core.views.collect.collect_page
     import core.views.evaluate.embedding
-    import core.views.evaluate.evaluate
-    import core.views.scores.scores  # noqa: F401
+    import core.views.evaluate.evaluate_page
+    import core.views.scores.scores_page  # noqa: F401
 
 
 def silence_server() -> None:

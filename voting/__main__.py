@@ -12,9 +12,9 @@ from contextlib import suppress
 import click
 import uvicorn
 
+from .api import voting
 from .app import make_safe_app
-from .door import voting
-from .patience import patient
+from .connection_limits import limited_protocol
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -57,7 +57,7 @@ def main(host: str, port: int, behind_proxy: bool, until_input_ends: bool) -> No
         limit_concurrency=1000,
         backlog=512,
         timeout_graceful_shutdown=5,
-        http=patient(),
+        http=limited_protocol(),
         ws="none",
     )
     server = uvicorn.Server(config)

@@ -19,18 +19,18 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from . import pages
-from .door import Language, voting
+from .api import Language, voting
 from .faults import HANDLERS
 from .faults import plain_page as _page
-from .limits import Limiter, network_of
+from .rate_limits import Limiter, network_of
 from .safety import VOTER, SafeHeaders, form_fields, voters_cookie
 from .steps import NOT_SAVED_QUERY, STEPS, UNSAVED, answer
-from .turns import Turns
+from .turns import WriterQueues
 
 log = logging.getLogger("runoff.voting.api")
 VISIT = "runoff_visit"
 MONTH = 30 * 24 * 3600
-TEND_SECONDS, TIDY_SECONDS = 5.0, 1.0
+HOUSEKEEPING_SECONDS, TIDY_SECONDS = 5.0, 1.0
 _STATIC = Path(__file__).parent / "static"
 
 
@@ -39,7 +39,7 @@ class Server:
 
     def __init__(self, store: voting.Store) -> None:
         self.store = store
-        self.turns = Turns(voting.n_lines(store))
+        self.turns = WriterQueues(voting.n_lines(store))
         self.given_up: set[int] = set()  # voting pages that are left to the owner
         # A lecture hall may come from one address at once. A newcomer takes a visit, a beginning and two of the flood,
         # and a few more of the latter with an example and the first vote. A voter answers a few a second at most.
@@ -56,12 +56,12 @@ class Server:
         known = self.languages.get(request.path_params.get("code", ""))
         return known or voting.preferred(request.headers.get("accept-language", ""))
 
-    def _noted(self, code: str, view: voting.View) -> voting.View:
+    def _noted(self, code: str, view: voting.VoterView) -> voting.VoterView:
         if view.kind != "nothing":
             self.languages[code] = view.language
         return view
 
-    async def _look(self, code: str, *who: Any) -> voting.View:
+    async def _look(self, code: str, *who: Any) -> voting.VoterView:
         """What somebody sees; only who must be given something waits for a writer's turn."""
         view = await run_in_threadpool(voting.glance, self.store, code, *who)
         if view is None:
@@ -108,7 +108,7 @@ class Server:
         try:
             view = await self.turns.take(code, partial(step, cookie=voters_cookie(request), sender=sender))
         except voting.InputError as error:
-            wrong = "word" if isinstance(error, voting.WrongWord) else "name"
+            wrong = "word" if isinstance(error, voting.WrongCodeWordError) else "name"
             if wrong == "word":
                 self.wrong_words.count(guesser)
             view = await self._look(code, "", visit, who)
@@ -156,7 +156,7 @@ class Server:
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         # Closing a ballot may take minutes, and the rest doesn't wait for it.
-        steps = {self._beat: TEND_SECONDS, self._tend: TEND_SECONDS, self._tidy: TIDY_SECONDS}
+        steps = {self._beat: HOUSEKEEPING_SECONDS, self._tend: HOUSEKEEPING_SECONDS, self._tidy: TIDY_SECONDS}
         tasks = [asyncio.create_task(_again_and_again(step, seconds)) for step, seconds in steps.items()]
         yield
         for task in tasks:
@@ -193,7 +193,7 @@ def _sender(request: Request) -> str:
     return network_of(request.client.host) if request.client else ""
 
 
-def _with_cookies(request: Request, answer: Response, view: voting.View, visit: str) -> Response:
+def _with_cookies(request: Request, answer: Response, view: voting.VoterView, visit: str) -> Response:
     """Set the cookies that a view brings; only for this link, only for the server, over TLS only where there is TLS."""
     path = f"/v/{request.path_params['code']}"
     options: dict[str, Any] = {

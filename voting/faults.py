@@ -10,8 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from . import pages
-from .door import Language, voting
-from .safety import TooMuch
+from .api import Language, voting
+from .safety import RequestTooLargeError
 
 log = logging.getLogger("runoff.voting.api")
 STATUS = {"nothing": 404, "busy": 429, "fault": 500}
@@ -30,7 +30,7 @@ def _spoken(request: Request) -> Language:
 
 async def _refused(request: Request, error: Exception) -> Response:
     told = pages.message("refused", str(error), spoken=_spoken(request))
-    return HTMLResponse(told, 403 if isinstance(error, voting.Forged) else 400)
+    return HTMLResponse(told, 403 if isinstance(error, voting.ForgedFormError) else 400)
 
 
 async def _later(request: Request, _error: Exception) -> Response:
@@ -70,10 +70,10 @@ async def _fault(request: Request, _error: Exception) -> Response:
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 HANDLERS: dict[Any, Handler] = {
     voting.InputError: _refused,
-    voting.Forged: _refused,
+    voting.ForgedFormError: _refused,
     voting.BusyError: _later,
     voting.RunoffError: _unable,
-    TooMuch: _too_much,
+    RequestTooLargeError: _too_much,
     ClientDisconnect: _gone,
     404: _not_found,
     405: _not_found,

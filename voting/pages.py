@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from .door import ADDRESS_KEPT, TRAITS, Language, View, environment, explained, language, task_html, translatable
+from .api import ADDRESS_KEPT, TRAITS, Language, VoterView, environment, explained, language, task_html, translatable
 
 # Pages that only say something: title and text.
 _PLAIN = {
@@ -75,7 +75,7 @@ def again(
 
 def entry(
     code: str,
-    view: View,
+    view: VoterView,
     query: Mapping[str, str],
     problem: str = "",
     kept: Mapping[str, str] = _NONE,
@@ -92,14 +92,14 @@ def entry(
     )  # fmt: skip
 
 
-def vote(code: str, view: View, problem: str = "") -> str:
+def vote(code: str, view: VoterView, problem: str = "") -> str:
     """A question, with its progress, a way back, and what a break means; `problem` is what its last answer lacked."""
     if view.place is None:
         return message("fault", spoken=view.language)
     return _render_view("vote", code, view, task=task_html(view, view.place.texts), problem=problem)
 
 
-def example(code: str, view: View) -> str:
+def example(code: str, view: VoterView) -> str:
     """An example to try, like the real thing."""
     shown = _examples(view)[view.example]
     texts = {f"{side}_{letter}": str(shown[side][at]) for side in ("left", "right") for at, letter in enumerate("ab")}
@@ -107,12 +107,12 @@ def example(code: str, view: View) -> str:
     return _render_view("example", code, view, number=view.example, total=total, task=task)
 
 
-def feedback(code: str, view: View, number: int, choice: str) -> str:
+def feedback(code: str, view: VoterView, number: int, choice: str) -> str:
     """What the answer to an example was, and why."""
     return _render_view("feedback", code, view, example=_examples(view)[number], choice=choice)
 
 
-def answered(code: str, view: View, query: Mapping[str, str]) -> str:
+def answered(code: str, view: VoterView, query: Mapping[str, str]) -> str:
     """The page after an example, where the address says which one and what was chosen; else none."""
     number, choice = query.get("e", ""), query.get("a", "")
     if not (number.isascii() and number.isdigit() and int(number[:3]) < len(_examples(view))) or view.kind == "entry":
@@ -120,17 +120,17 @@ def answered(code: str, view: View, query: Mapping[str, str]) -> str:
     return feedback(code, view, int(number[:3]), choice)
 
 
-def between(code: str, view: View) -> str:
+def between(code: str, view: VoterView) -> str:
     """A task is done: another one, or the end."""
     return _render_view("between", code, view)
 
 
-def finished(view: View) -> str:
+def finished(view: VoterView) -> str:
     """Thanks, the code, and the way back."""
     return _render_view("finished", "", view, host=urlsplit(view.settings.return_url).hostname or "")
 
 
-def page(code: str, view: View, query: Mapping[str, str]) -> str:
+def page(code: str, view: VoterView, query: Mapping[str, str]) -> str:
     """The page of a view."""
     if view.kind == "entry":
         return entry(code, view, query)
@@ -143,11 +143,11 @@ def page(code: str, view: View, query: Mapping[str, str]) -> str:
     return finished(view) if view.kind == "finished" else message(view.kind, spoken=view.language, said=view.said)
 
 
-def _examples(view: View) -> list[dict[str, Any]]:
+def _examples(view: VoterView) -> list[dict[str, Any]]:
     return (view.wording or {}).get("examples", [])
 
 
-def _render_view(name: str, code: str, view: View, **values: Any) -> str:
+def _render_view(name: str, code: str, view: VoterView, **values: Any) -> str:
     return _render(name, view.language, code=code, view=view, split_paragraphs=_paragraphs, **values)
 
 

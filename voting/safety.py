@@ -54,21 +54,22 @@ def voters_cookie(request: Request) -> str:
     return cookie if _COOKIE.fullmatch(cookie) else ""
 
 
-class TooMuch(Exception):
+class RequestTooLargeError(Exception):
     """A request that is larger than any form of the page."""
 
 
 async def form_fields(request: Request) -> dict[str, str]:
-    """The fields of a posted form, the last of those that come twice; `TooMuch` beyond what a form can hold."""
+    """The fields of a posted form, the last of those that come twice; `RequestTooLargeError` beyond what a form can
+    hold."""
     body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > MAX_BODY:
-            raise TooMuch
+            raise RequestTooLargeError
     try:
         request.state.fields = dict(
             parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
         )
         return dict(request.state.fields)
     except ValueError as error:
-        raise TooMuch from error
+        raise RequestTooLargeError from error

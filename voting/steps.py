@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .door import translatable, voting
+from .api import translatable, voting
 
 MAX_ANSWER = 500  # letters; the places of an order are fewer by far
 UNSAVED = "unsaved"  # in the address of a page: the answer that led there wasn't saved
 NOT_SAVED_QUERY = f"?{UNSAVED}=1"
-Step = tuple[Callable[..., voting.View], str]  # what is done, and the query of the page that follows
+Step = tuple[Callable[..., voting.VoterView], str]  # what is done, and the query of the page that follows
 
 
 def place_id(task: int, n: int) -> str:
@@ -61,7 +61,7 @@ STEPS: dict[str, Callable[[dict[str, str]], Step]] = {
 }
 
 
-def answer(view: voting.View) -> dict[str, Any]:
+def answer(view: voting.VoterView) -> dict[str, Any]:
     """What the page's script needs of the next comparison; for any other page it asks for the page."""
     place = view.place
     if view.kind != "vote" or place is None:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from .door import voting
+from .api import voting
 
 T = TypeVar("T")
 SECONDS = 5.0  # in line; then for the database's lock, `voting.WAIT_SECONDS`
 MOST_WAITING = 300
 
 
-class Turns:
+class WriterQueues:
     """Lines of writers, each with a thread. A link has its place in one: on PostgreSQL others needn't wait for it.
 
     There are a few lines only, as anybody can make up a link. Who waits in one holds neither a thread nor a connection.

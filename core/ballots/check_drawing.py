@@ -51,8 +51,8 @@ def clear_pairs(fitted: FittedVotes, n: int, *, rng: np.random.Generator) -> lis
 
 # How further voters see a comparison: (sides exchanged, order of the tokens exchanged left, right). Each differs from
 # the comparison itself and from its repeat, so that a result file without ids tells them apart too.
-DRESSES = ((True, True, True), (False, True, True), (True, True, False), (False, False, True))
-REPEAT_DRESS = (True, False, False)
+ORIENTATIONS = ((True, True, True), (False, True, True), (True, True, False), (False, False, True))
+REPEAT_ORIENTATION = (True, False, False)
 APART = 3  # comparisons between a comparison and its repeat, where the task has as many
 
 
@@ -126,21 +126,22 @@ def draw_checks(
     for copy in range(settings.overlap_voters - 1):
         for row in overlapping.tolist():
             items = (int(drawn.first[row]), int(drawn.second[row]))
-            board.add(Check(OVERLAP, *items, of=row), _dressed(drawn, row, DRESSES[copy]))
+            board.add(Check(OVERLAP, *items, of=row), _oriented(drawn, row, ORIENTATIONS[copy]))
     for one, other, inclusion in audits:
-        board.add(Check(AUDIT, int(one), int(other), inclusion=float(inclusion)), _any_dress(rng))
+        board.add(Check(AUDIT, int(one), int(other), inclusion=float(inclusion)), _any_orientation(rng))
     if gold:
         board.add_gold(gold, n_gold_places(settings, drawn.n_tasks, n_voters))
     repeated = _repeated(drawn, settings.repeats, rng)
     for row in repeated:
         items = (int(drawn.first[row]), int(drawn.second[row]))
         task = int(drawn.task[row])
-        board.put(Check(REPEAT, *items, of=row), task, _dressed(drawn, row, REPEAT_DRESS))
+        board.put(Check(REPEAT, *items, of=row), task, _oriented(drawn, row, REPEAT_ORIENTATION))
     return board.laid_out(rng)
 
 
-def _dressed(drawn: DrawnBallot, row: int, dress: tuple[bool, bool, bool]) -> tuple[bool, bool, bool]:
-    """How a comparison looks in another dress: sides exchanged or not, then tokens of the left and the right item."""
+def _oriented(drawn: DrawnBallot, row: int, dress: tuple[bool, bool, bool]) -> tuple[bool, bool, bool]:
+    """How a comparison looks in another orientation: sides exchanged or not, then tokens of the left and the right
+    item."""
     turned, left, right = dress
     flipped = bool(drawn.flipped[row]) != turned
     sides = [bool(drawn.left_swapped[row]), bool(drawn.right_swapped[row])]
@@ -149,7 +150,7 @@ def _dressed(drawn: DrawnBallot, row: int, dress: tuple[bool, bool, bool]) -> tu
     return flipped, sides[0] != left, sides[1] != right
 
 
-def _any_dress(rng: np.random.Generator) -> tuple[bool, bool, bool]:
+def _any_orientation(rng: np.random.Generator) -> tuple[bool, bool, bool]:
     flipped, left, right = (bool(coin) for coin in rng.integers(0, 2, 3))
     return flipped, left, right
 
@@ -199,7 +200,7 @@ class _Board:
             if pair not in numbers:
                 numbers[pair] = len(self.checks)
                 self.checks.append(Check(GOLD, *pair))
-            self._show(numbers[pair], task, _any_dress(self.rng))
+            self._show(numbers[pair], task, _any_orientation(self.rng))
 
     def _show(self, number: int, task: int, dress: tuple[bool, bool, bool]) -> None:
         check = self.checks[number]

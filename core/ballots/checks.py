@@ -18,7 +18,7 @@ from ..plan import Plan
 from ..tabular.json_texts import known_values
 
 GOLD, REPEAT, OVERLAP, AUDIT = KINDS = ("gold", "repeat", "overlap", "audit")
-MOST_OVERLAP_VOTERS = 5  # a further voter sees the same comparison in another dress, and there are few of them
+MOST_OVERLAP_VOTERS = 5  # a further voter sees the same comparison in another orientation, and there are few of them
 AUDIT_SHARE = 0.03  # of a new plan's votes that its audits may cost
 _LIMITS = {
     "overlap": (0, 0.5, "The share of comparisons that several voters judge"),
@@ -31,7 +31,7 @@ _LIMITS = {
 
 
 @dataclass(frozen=True)
-class GoldPair:
+class GoldComparison:
     """A comparison with a known answer: the tokens of the item that is `more` related, and of the other one."""
 
     more: tuple[str, str]
@@ -53,7 +53,7 @@ class CheckSettings:
     overlap_voters: int = 3
     gold: int = 0
     gold_per: str = "task"
-    gold_pairs: tuple[GoldPair, ...] = ()
+    gold_pairs: tuple[GoldComparison, ...] = ()
     repeats: int = 0
     audit_items: int = 6
     audit_votes: int = 6
@@ -64,7 +64,7 @@ class CheckSettings:
         if stored is None:
             return None
         values = known_values(cls, stored)
-        pairs = tuple(GoldPair(tuple(pair["more"]), tuple(pair["less"])) for pair in values.pop("gold_pairs", ()))
+        pairs = tuple(GoldComparison(tuple(pair["more"]), tuple(pair["less"])) for pair in values.pop("gold_pairs", ()))
         return cls(**values, gold_pairs=pairs)
 
     def stored(self) -> dict[str, Any]:
@@ -93,13 +93,13 @@ def check_checks(settings: CheckSettings) -> CheckSettings:
     return settings
 
 
-def read_gold_pairs(text: str) -> tuple[GoldPair, ...]:
+def read_gold_pairs(text: str) -> tuple[GoldComparison, ...]:
     """Comparisons with a known answer from lines such as "cat, dog > saw, mouse", the more related item first.
 
     Empty lines are passed over. Raises `PlanError` naming the first line that is no such comparison.
 
     >>> read_gold_pairs("cat, dog > saw, mouse")
-    (GoldPair(more=('cat', 'dog'), less=('saw', 'mouse')),)
+    (GoldComparison(more=('cat', 'dog'), less=('saw', 'mouse')),)
     """
     pairs = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -112,11 +112,11 @@ def read_gold_pairs(text: str) -> tuple[GoldPair, ...]:
                 "Write the more related pair first: cat, dog > saw, mouse."
             )
         (a, b), (c, d) = items
-        pairs.append(GoldPair((a, b), (c, d)))
+        pairs.append(GoldComparison((a, b), (c, d)))
     return tuple(pairs)
 
 
-def gold_text(pairs: Sequence[GoldPair]) -> str:
+def gold_text(pairs: Sequence[GoldComparison]) -> str:
     """The lines that `read_gold_pairs` reads."""
     return "\n".join(f"{', '.join(pair.more)} > {', '.join(pair.less)}" for pair in pairs)
 

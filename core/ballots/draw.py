@@ -89,8 +89,8 @@ def balanced_swaps(pairs: ArrayLike, *, rng: np.random.Generator) -> Bools:
     return swapped.reshape(-1, 2)
 
 
-def deal(pairs: ArrayLike, task_size: int, *, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Deal comparisons into tasks at random.
+def split_into_tasks(pairs: ArrayLike, task_size: int, *, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Split comparisons into tasks at random.
 
     There are T tasks: ⌈n / task_size⌉, or more where the same two items meet more than T times, since
     no task holds the same two items twice. The sizes of tasks differ by at most one.
@@ -101,7 +101,7 @@ def deal(pairs: ArrayLike, task_size: int, *, rng: np.random.Generator) -> tuple
 
     Returns task 0…T−1 of each comparison and its position 0… within the task, both of shape (n,).
 
-    >>> task, position = deal([[0, 1], [1, 0], [0, 2]], 3, rng=np.random.default_rng(1))
+    >>> task, position = split_into_tasks([[0, 1], [1, 0], [0, 2]], 3, rng=np.random.default_rng(1))
     >>> bool(task[0] != task[1]), sorted(np.bincount(task).tolist())
     (True, [1, 2])
     """
@@ -113,7 +113,7 @@ def deal(pairs: ArrayLike, task_size: int, *, rng: np.random.Generator) -> tuple
     low, high = np.sort(code.reshape(-1, 2), axis=1).T
     _, group, counts = np.unique(low * (code.max() + 1) + high, return_inverse=True, return_counts=True)
     n_tasks = max(-(-len(met) // size), int(counts.max()))
-    # Comparisons of the same two items lie side by side; dealt out in turn they reach different tasks.
+    # Comparisons of the same two items lie side by side; put into tasks in turn they reach different tasks.
     shuffled = rng.permutation(len(met))
     order = shuffled[stable_order(rng.permutation(len(counts))[group[shuffled]])]
     task = np.empty(len(met), dtype=np.int64)
@@ -163,13 +163,13 @@ def draw_ballot(
 ) -> DrawnBallot:
     """Draw a whole ballot: comparisons, sides, token orders and tasks, each balanced by its own function.
 
-    `items` and `appearances` as in `draw_comparisons`, `task_size` as in `deal`. `pairs_of` draws the comparisons of
-    these items, (n, 2), in place of opponents drawn uniformly. The same seed (a whole number from 0 on) gives the same
-    arrays. Raises `InputError`.
+    `items` and `appearances` as in `draw_comparisons`, `task_size` as in `split_into_tasks`. `pairs_of` draws the
+    comparisons of these items, (n, 2), in place of opponents drawn uniformly. The same seed (a whole number from 0 on)
+    gives the same arrays. Raises `InputError`.
     """
     rng = np.random.default_rng(whole_number(seed, 0, "seed"))
     pairs = draw_comparisons(items, appearances, rng=rng) if pairs_of is None else pairs_of(rng)
-    task, position = deal(pairs, task_size, rng=rng)
+    task, position = split_into_tasks(pairs, task_size, rng=rng)
     order = np.lexsort((position, task))
     pairs = pairs[order]
     flipped = orient(pairs, rng=rng)

@@ -21,7 +21,7 @@ from ..base.arrays import Bools, Ints
 MIX_ABOVE = 0.02  # share of faulty edges in the first pairing above which the graph is mixed
 MIX_ROUNDS = 6
 FEW_EDGES, TRIES = 10_000, 20  # small graphs: pairings tried for one without a fault
-PATIENCE = 60  # rounds without a repair after which the pairing starts anew
+MAX_IDLE_ROUNDS = 60  # rounds without a repair after which the pairing starts anew
 Draw = Callable[[Ints, np.random.Generator], Ints]
 
 
@@ -69,7 +69,7 @@ def simple_graph(degrees: Ints, rng: np.random.Generator) -> Ints:
         faulty = faulty_edges(edges, n)
         mixing = MIX_ROUNDS if faulty.sum() > MIX_ABOVE * len(edges) else 0
         idle = 0
-        while faulty.any() and idle < PATIENCE:
+        while faulty.any() and idle < MAX_IDLE_ROUNDS:
             # Idle twice in a row: the faults may be locked in, so other edges move too.
             changed = _switch(edges, n, rng, None if idle > 2 else faulty)
             before, faulty = int(faulty.sum()), faulty_edges(edges, n) if changed else faulty

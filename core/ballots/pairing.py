@@ -13,7 +13,7 @@ Which items go on to the next ballot by Bradley–Terry scores, and how likely a
 Scores are uncertain, so a cut may hit an item of the true top. `select_leading` keeps the items that may matter most
 and says how likely a good one was cut.
 
-Dealing comparisons to voters so that nobody is asked about the same item twice while others can be.
+Assigning comparisons to voters so that nobody is asked about the same item twice while others can be.
 
 A voter's opinion of an item hardly changes: asked again, the voter repeats it, right or wrong. So votes on an item
 say more the more people cast them. Where a platform hands out tasks in its own way this can't be steered
@@ -83,25 +83,25 @@ EXCHANGES = 20  # of exchanges; later ones find little
 MOST_CELLS = 200_000_000  # voters × items up to which repeats are looked for
 
 
-def deal_to_voters(
+def assign_to_voters(
     pairs: ArrayLike, n_voters: int, *, seen: ArrayLike | None = None, n_items: int, rng: np.random.Generator
 ) -> Ints:
-    """Deal comparisons to voters: each gets equally many within one, and items they haven't seen where possible.
+    """Assign comparisons to voters: each gets equally many within one, and items they haven't seen where possible.
 
-    A random deal is bettered by exchanges: two comparisons change voters where that leaves fewer voters with
-    an item they know. It is a good deal, not always the best one.
+    A random assignment is bettered by exchanges: two comparisons change voters where that leaves fewer voters with
+    an item they know. It is a good assignment, not always the best one.
 
     Parameters
     ----------
     pairs : the items of each comparison, positions 0…n_items−1, shape (n, 2).
     n_voters : at least 1.
     seen : how often each voter was asked about each item in earlier ballots, shape (n_voters, n_items); default never.
-    rng : source of the deal.
+    rng : source of the assignment.
 
     Returns the voter 0…n_voters−1 of each comparison, shape (n,). Above 200,000,000 voters × items the random
     deal stays as it is. Raises `InputError` for values that don't fit.
 
-    >>> voter = deal_to_voters([[0, 1], [0, 2], [0, 3]], 3, n_items=4, rng=np.random.default_rng(1))
+    >>> voter = assign_to_voters([[0, 1], [0, 2], [0, 3]], 3, n_items=4, rng=np.random.default_rng(1))
     >>> sorted(voter.tolist())
     [0, 1, 2]
     """
@@ -157,7 +157,7 @@ def _exchanged(pairs: Ints, voter: Ints, times: NDArray[np.int32], rng: np.rando
 
 
 ROUNDS, FEW = 8, 40  # rounds in which repeats are repaired together, and how few are left to be repaired one by one
-PATIENCE = 300  # edges that one repeat is tried with, and rounds in which parts are joined
+MAX_TRIES = 300  # edges that one repeat is tried with, and rounds in which parts are joined
 TRIES = 5  # draws before the ballot is drawn without regard to scores
 
 
@@ -323,7 +323,7 @@ def _repair(edges: Ints, rank: Ints, rng: np.random.Generator) -> bool:
     faulty = np.flatnonzero(faulty_edges(edges, n))
     times = Counter(edge_keys(edges, n).tolist()) if len(faulty) else Counter()
     for edge in faulty.tolist():
-        partners = _partners(np.repeat(where[edge], PATIENCE), place, np.arange(8, 8 + 2 * PATIENCE, 2), rng)
+        partners = _partners(np.repeat(where[edge], MAX_TRIES), place, np.arange(8, 8 + 2 * MAX_TRIES, 2), rng)
         if times[int(edge_keys(edges[edge : edge + 1], n)[0])] > 1 and not _exchange_one(
             edges, edge, partners, n, times
         ):
@@ -359,7 +359,7 @@ def _key(a: int, b: int, n: int) -> int:
 
 def _join(edges: Ints, n: int, rng: np.random.Generator) -> bool:
     """Exchange ends of edges of different parts, in place, until the graph is connected."""
-    for _ in range(PATIENCE):
+    for _ in range(MAX_TRIES):
         graph = coo_array((np.ones(len(edges), np.int8), (edges[:, 0], edges[:, 1])), shape=(n, n))
         n_parts, part = connected_components(graph, directed=False)
         if n_parts == 1:

@@ -35,7 +35,7 @@ def _controller() -> ThreadpoolController:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def deterministic_blas() -> Iterator[None]:
     """Within, BLAS and LAPACK use one thread, in all threads of this process; afterwards as many as before.
 
     One thread at a time is within, and may enter again. Where another thread limits them by threadpoolctl, that holds.

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
+from .campaign_charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
 BAND = "random rankings"

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from .charts import Chart
+from .campaign_charts import Chart
 
 WIDTH = 468  # 6.5 inches at 72 units an inch: the width of a page's text
 COLUMN = 240  # 3⅓ inches: one of a paper's two columns

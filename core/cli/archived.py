@@ -14,7 +14,7 @@ from ..errors import InputError
 from .shared import text_table, with_json, write_json
 
 if TYPE_CHECKING:
-    from ..votes.meanings import Question
+    from ..votes.meanings import ValueQuestion
 
 
 @click.command("import-archived")
@@ -55,12 +55,12 @@ def archived_command(
 
     from ..commands.archived import archive_mapping, import_archived
     from ..platforms import open_results
-    from ..platforms.mapped import ROLES
+    from ..platforms.mapped_tables import ROLES
     from ..store import open_store
-    from ..store.projects.projects import get_project
+    from ..store.projects.project_commands import get_project
     from ..tabular import in_utf8
     from ..views import file_kinds
-    from ..votes.meanings import OpenQuestionsError, Said
+    from ..votes.meanings import OpenQuestionsError, ValueMeanings
 
     read = [(name, in_utf8(data, name, encoding)) for name, data in map(_read, files)]
     for name, data in read:
@@ -70,7 +70,7 @@ def archived_command(
         said["separator"] = separator
     mapping = replace(archive_mapping(open_results(read[0][1], read[0][0])), **said)
     mapping = mapping.saying(
-        Said(
+        ValueMeanings(
             choices=tuple(_pairs(choices, "--choice", None).items()),
             statuses=tuple(_pairs(statuses, "--status", None).items()),
             marks=tuple(_pairs(marks, "--approve", None).items()),
@@ -102,7 +102,7 @@ def archived_command(
             click.echo(note)
 
 
-def _say_it_with(questions: Sequence[Question]) -> str:
+def _say_it_with(questions: Sequence[ValueQuestion]) -> str:
     """How to answer questions on the command line."""
     from ..votes.meanings import MEANT
 

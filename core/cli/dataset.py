@@ -64,7 +64,7 @@ def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:
     from ..store.projects.archive import import_project
     from ..store.projects.project_zip import read_zip
     from ..store.projects.records import record_of
-    from ..store.scores.scores import dataset_of
+    from ..store.scores.project_dataset import dataset_of
 
     maker = read_zip(data).runoff
     with tempfile.TemporaryDirectory() as folder, open_apart(Path(folder)) as store:

@@ -21,7 +21,7 @@ from .shared import text_table, with_json, write_json
 
 if TYPE_CHECKING:
     from ..embeddings import Embedding
-    from ..evaluation import Comparison, Model
+    from ..evaluation import Model, ModelComparison
     from ..voters.model import Panel
 
 
@@ -30,7 +30,7 @@ _MOST_TIMES = 16
 
 
 def simulated(
-    comparison: Comparison, figure: str, seed: int, votes: int, most: int, voters_like: str | None
+    comparison: ModelComparison, figure: str, seed: int, votes: int, most: int, voters_like: str | None
 ) -> dict[str, Any]:
     """The answer for the first two models over the items that all cover: JSON, with what can't be told under problems.
 
@@ -38,7 +38,7 @@ def simulated(
     """
     import numpy as np
 
-    from ..evaluation.needed import Voting, tokens_needed, votes_needed
+    from ..evaluation.sample_size import VotingScenario, tokens_needed, votes_needed
 
     if len(comparison.evaluations) < 2:
         raise InputError("--needed compares two models; name a second one.")
@@ -48,7 +48,7 @@ def simulated(
     one, other = (e.values[every] for e in comparison.evaluations[:2])
     start = votes or _VOTES_AN_ITEM * len(pairs)
     n_ballots = max(1, min(7, int(np.log2(max(len(pairs), 2) / 2)) + 1))
-    voting = Voting(panel_of(voters_like), n_ballots=n_ballots, notion=first.notion)
+    voting = VotingScenario(panel_of(voters_like), n_ballots=n_ballots, notion=first.notion)
     how: dict[str, Any] = {"figure": figure, "n0": first.n0, "rng": np.random.default_rng(seed)}
     top = first.overall.top
     found: list[dict[str, Any]] = []
@@ -99,12 +99,12 @@ def panel_of(text: str | None) -> Panel:
 
 
 if TYPE_CHECKING:
-    from ..evaluation import Comparison, Correlations, Evaluation, Figure
+    from ..evaluation import Correlations, Evaluation, FigureEstimate, ModelComparison
     from ..evaluation.baselines import Baselines
-    from ..evaluation.chance import Share
+    from ..evaluation.chance import ShareOfCeiling
     from ..evaluation.results import Ends
 
-    Shares = Mapping[str, Sequence[Mapping[str, Share]]]  # as `chance.shares_of` gives them
+    Shares = Mapping[str, Sequence[Mapping[str, ShareOfCeiling]]]  # as `chance.shares_of` gives them
 
 LABELS = {
     "rho_w": "ρ_w",
@@ -119,7 +119,7 @@ SHOWN = METRICS[:4]
 _FAVOURED = "such tokens favour the model that chose them, §2.2"
 
 
-def _figures_json(result: Correlations, shares: Mapping[str, Share] | None = None) -> dict[str, Any]:
+def _figures_json(result: Correlations, shares: Mapping[str, ShareOfCeiling] | None = None) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "n_items": result.n_items,
         "n_covered": result.n_covered,
@@ -146,7 +146,7 @@ def _ends(found: Ends) -> dict[str, float | None]:
     return dict(zip(("corrected", "lower", "upper"), found, strict=True))
 
 
-def evaluation_json(models: Sequence[str], comparison: Comparison, shares: Shares) -> dict[str, Any]:
+def evaluation_json(models: Sequence[str], comparison: ModelComparison, shares: Shares) -> dict[str, Any]:
     from ..evaluation import WHY_NO_INTERVALS
 
     rows: list[dict[str, Any]] = []
@@ -196,7 +196,7 @@ def baselines_text(found: Baselines, metrics: Sequence[str]) -> str:
     return text_table(("baseline", *(LABELS[metric] for metric in metrics)), rows)
 
 
-def _cell(figure: Figure) -> str:
+def _cell(figure: FigureEstimate) -> str:
     if figure.estimate is None:
         return "–"
     value, lower, upper = figure.by_tokens
@@ -206,7 +206,7 @@ def _cell(figure: Figure) -> str:
 
 
 def evaluation_text(
-    models: Sequence[str], comparison: Comparison, metrics: Sequence[str], shares: Shares, why_none: str
+    models: Sequence[str], comparison: ModelComparison, metrics: Sequence[str], shares: Shares, why_none: str
 ) -> str:
     """Tables for people: overall, over the common items where coverage differs, and by area.
 
@@ -218,7 +218,7 @@ def evaluation_text(
     shared = [metric for metric in metrics if metric in shares["overall"][0] and not why_none]
     wide = ("model", "covered", *(text for m in metrics for text in (LABELS[m], "share")[: 1 + (m in shared)]))
 
-    def _row(name: str, result: Correlations, of: Mapping[str, Share] | None = None) -> list[str]:
+    def _row(name: str, result: Correlations, of: Mapping[str, ShareOfCeiling] | None = None) -> list[str]:
         cells = [f"{result.n_covered}/{result.n_items}"]
         for metric in metrics:
             cells.append(_cell(getattr(result, metric)))
@@ -248,12 +248,12 @@ def evaluation_text(
     if len(first.areas) > 1:
         rows = (_row(f"{model}, {area}", result) for model, e in named for area, result in e.areas.items())
         parts.append(text_table(header, rows))
-    parts += _shares_said(models, shares, shared, why_none if {*metrics} & {*shares["overall"][0]} else "")
+    parts += _shares_text(models, shares, shared, why_none if {*metrics} & {*shares["overall"][0]} else "")
     parts += [f"{model}: {remark}" for model, evaluation in named for remark in _remarks(evaluation)]
     return "\n\n".join(parts)
 
 
-def _shares_said(models: Sequence[str], shares: Shares, shared: Sequence[str], why_none: str) -> list[str]:
+def _shares_text(models: Sequence[str], shares: Shares, shared: Sequence[str], why_none: str) -> list[str]:
     """What the shares are, or why there are none."""
     if why_none:
         return [f"No share from chance to the best that the votes allow. {why_none}"]
@@ -448,7 +448,7 @@ def evaluate_command(
         sys.exit(1)
 
 
-def _shares(dataset: str, comparison: Comparison, seed: int) -> tuple[Shares, str]:
+def _shares(dataset: str, comparison: ModelComparison, seed: int) -> tuple[Shares, str]:
     """The models' shares from chance to the best that a published dataset's votes allow, and why there are none."""
     from zipfile import is_zipfile
 
@@ -473,14 +473,14 @@ def _shares(dataset: str, comparison: Comparison, seed: int) -> tuple[Shares, st
     return shares_of(comparison, found, why_none=why_none, seed=seed), why_none
 
 
-def _over_tokens(comparison: Comparison, seed: int) -> tuple[Comparison, list[dict[str, Any]]]:
+def _over_tokens(comparison: ModelComparison, seed: int) -> tuple[ModelComparison, list[dict[str, Any]]]:
     """The comparison with intervals over tokens, and the difference of every two models in each figure."""
     from dataclasses import asdict
 
     from numpy.random import default_rng
 
     from ..evaluation.differences import by_tokens
-    from ..evaluation.tokens import with_token_intervals
+    from ..evaluation.token_intervals import with_token_intervals
 
     found, draws = with_token_intervals(comparison, rng=default_rng(seed))
     told = [

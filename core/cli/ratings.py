@@ -12,13 +12,13 @@ import click
 from .shared import read_file, text_table, with_encoding, with_json, write_json
 
 if TYPE_CHECKING:
-    from ..evaluation.ratings.conditions import Anova, Comparison
+    from ..evaluation.ratings.conditions import Anova, ConditionComparison
     from ..evaluation.ratings.report import RatingReport
     from ..questions.order.files import GroupFile
     from ..questions.order.groups import GroupScores
     from ..questions.rating.scales import Qualified, RatingSet
-    from ..questions.rating.statistics import Deviation, Standing
-    from ..trust.agreement import Agreement
+    from ..questions.rating.statistics import Deviation, ModelPlace
+    from ..trust.agreement import KrippendorffAlpha
 
 
 @click.command("ratings")
@@ -61,7 +61,7 @@ def ratings_command(
     deviation = crowd_minus_experts(found.ratings, read(experts)) if experts else {}
     standings = _standings(found, models, held_out) if models or held_out else []
     if as_json:
-        more: dict[str, Any] = {"models": [_standing_json(one) for one in standings]} if standings else {}
+        more: dict[str, Any] = {"models": [_place_json(one) for one in standings]} if standings else {}
         if gold:
             rows = [(q.voter, q.result.n_within, q.result.n, q.missing, q.result.passed) for q in qualified]
             more["qualified"] = [dict(zip(QUALIFIED, row, strict=True)) for row in rows]
@@ -79,7 +79,7 @@ def ratings_command(
 QUALIFIED = ("voter", "n_within", "n", "n_missing", "passed")
 
 
-def _standings(found: RatingReport, models: tuple[str, ...], held_out: tuple[str, ...]) -> list[Standing]:
+def _standings(found: RatingReport, models: tuple[str, ...], held_out: tuple[str, ...]) -> list[ModelPlace]:
     from ..embeddings import load
     from ..evaluation.ratings.report import stand
     from ..evaluation.ratings.text_overlap import text_similarities, words_of
@@ -90,7 +90,7 @@ def _standings(found: RatingReport, models: tuple[str, ...], held_out: tuple[str
     return stand(found.ratings, found.mean, given, held_out=held_out)
 
 
-def _standing_json(one: Standing) -> dict[str, Any]:
+def _place_json(one: ModelPlace) -> dict[str, Any]:
     genres = [{"level": level, "genre": genre, **asdict(fit)} for (level, genre), fit in one.by_genre.items()]
     return {
         "model": one.model,
@@ -103,7 +103,7 @@ def _standing_json(one: Standing) -> dict[str, Any]:
     }
 
 
-def _standings_text(standings: list[Standing]) -> str:
+def _standings_text(standings: list[ModelPlace]) -> str:
     levels = list(standings[0].by_level)
     header = ["model", "place", "Σ r", "Σ ρ", *(f"r {level}" for level in levels), "r held out", "covered"]
     rows = []
@@ -144,7 +144,7 @@ def _deviation_text(found: Mapping[str, Deviation | None]) -> str:
     return text_table(header, rows)
 
 
-def _agreement(found: Agreement | str) -> dict[str, Any]:
+def _agreement(found: KrippendorffAlpha | str) -> dict[str, Any]:
     return {"estimate": None, "why_undefined": found} if isinstance(found, str) else asdict(found)
 
 
@@ -196,31 +196,31 @@ def _ratings_text(found: RatingReport) -> str:
             pairs.reason if pairs.mean is None else f"{pairs.mean:.3f} over {pairs.n_pairs:,} pairs of people",
         )
     )
-    rows.append(("α (interval)", _alpha_said(found.alpha)))
-    rows += [(f"α, {name}", _alpha_said(each)) for name, each in (*found.by_level.items(), *found.by_genre.items())]
+    rows.append(("α (interval)", _alpha_text(found.alpha)))
+    rows += [(f"α, {name}", _alpha_text(each)) for name, each in (*found.by_level.items(), *found.by_genre.items())]
     rows.append(("to adjudicate", f"{len(found.waiting):,} items, a point or more apart"))
     width = max(len(name) for name, _ in rows)
     parts = ["\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)]
-    parts += [_condition_said(each) for each in found.conditions]
+    parts += [_condition_text(each) for each in found.conditions]
     if found.anova:
-        parts.append(found.anova if isinstance(found.anova, str) else _anova_said(found.anova))
+        parts.append(found.anova if isinstance(found.anova, str) else _anova_text(found.anova))
     return "\n\n".join([*parts, *(f"Note: {note}" for note in ratings.notes), *map(str, ratings.issues)])
 
 
-def _alpha_said(found: Agreement | str) -> str:
+def _alpha_text(found: KrippendorffAlpha | str) -> str:
     if isinstance(found, str):
         return f"undefined: {found}"
     return f"{found.alpha:.3f} ({found.interval(3)}) over {found.n_units:,} items"
 
 
-def _condition_said(found: Comparison) -> str:
+def _condition_text(found: ConditionComparison) -> str:
     r = "undefined" if found.r is None else f"{found.r:.3f}"
     noise = [("–" if each is None else f"{each:.3f}") for each in (found.noise_one, found.noise_other, found.noise_p)]
     said = f"{found.one} and {found.other}: r = {r} over {found.n_items:,} items; noise {noise[0]}, {noise[1]}, p "
     return said + noise[2] + (f" ({found.reason})" if found.reason else "")
 
 
-def _anova_said(found: Anova) -> str:
+def _anova_text(found: Anova) -> str:
     return "\n".join(
         f"{effect.name}: difference {effect.difference:+.3f}, "
         f"F(1, {found.df_error}) = {effect.f:.2f}, p = {effect.p:.3g}"

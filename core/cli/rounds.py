@@ -19,7 +19,7 @@ from .shared import cell, text_table, with_json, write_json
 if TYPE_CHECKING:
     from ..questions import RoundSettings
     from ..store import Store
-    from ..store.ballots.ballots import Ballot
+    from ..store.ballots.ballot_rows import Ballot
     from ..views.voters import VotersView
 
 
@@ -43,7 +43,7 @@ def voters_command(project: str, area: str | None, as_json: bool) -> None:
 
 def project_named(store: Store, named: str) -> str:
     """The project of this id, else the one of this name."""
-    from ..store.projects.projects import list_projects
+    from ..store.projects.project_commands import list_projects
 
     projects = list_projects(store)
     if any(project.id == named for project in projects):
@@ -115,7 +115,7 @@ def _opened(project: str, area: str | None) -> tuple[Store, str, int | None]:
 
 
 def _found(store: Store, project_id: str, number: int, area_id: int | None) -> Ballot:
-    from ..store.ballots.ballots import round_of
+    from ..store.ballots.ballot_rows import round_of
 
     with store.read() as conn:
         return round_of(conn, project_id, number, area_id)
@@ -206,8 +206,8 @@ def batch_command(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Write the batch of round NUMBER of a PROJECT to FILE, one row per task."""
-    from ..platforms.questions import write_questions, write_round
-    from ..store.ballots.ballots import short_questions
+    from ..platforms.round_files import write_questions, write_round
+    from ..store.ballots.ballot_rows import short_questions
     from ..store.ballots.comparisons import read_shown
 
     store, project_id, area_id = _opened(project, area)
@@ -239,7 +239,7 @@ def _write(target: Path, data: bytes) -> None:
 @with_json
 def upload_command(project: str, number: int, source: Path, area: str | None, accept: bool, as_json: bool) -> None:
     """Look at a result FILE for round NUMBER of a PROJECT, or accept its answers."""
-    from ..store.votes.votes import accept_upload, preview_upload
+    from ..store.votes.intake import accept_upload, preview_upload
     from ..views import file_kinds
 
     store, project_id, area_id = _opened(project, area)
@@ -306,7 +306,7 @@ def scores_command(project: str, number: int, target: Path, area: str | None, as
     """
     from ..dataset.files import to_csv, to_json
     from ..questions.order.files import write_groups
-    from ..store.scores.scores import round_dataset
+    from ..store.scores.project_dataset import round_dataset
     from ..views.schemes import rounds as view
 
     store, project_id, area_id = _opened(project, area)

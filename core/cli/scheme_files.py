@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..plan.plan import kept
+from ..plan.campaign_plan import n_kept
 from .shared import read_file, text_table, with_encoding, with_json, write_file, write_json
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _asking() -> Iterator[None]:
         raise InputError(f"{error} On the command line: --named items or --named places.") from error
 
 
-def said(found: Estimate) -> str:
+def estimate_text(found: Estimate) -> str:
     """An estimate with its interval or the reason."""
     if found.estimate is None:
         return f"undefined: {found.reason}"
@@ -87,7 +87,7 @@ def compare_schemes_command(
         write_json({**head, **only, "items": rows, "notes": list(notes), "issues": issues})
         return
     lines = [("items both scored", f"{found.n:,}")]
-    lines += [(FIGURES[name], said(figure)) for name, figure in found.figures.items()]
+    lines += [(FIGURES[name], estimate_text(figure)) for name, figure in found.figures.items()]
     only_said = [
         (f"only in {name}", f"{len(ids):,} items") for name, ids in zip(found.names, _only(found), strict=True)
     ]
@@ -159,7 +159,7 @@ def _best_worst_text(found: BestWorstReport) -> str:
     who = f"{len(read.voters):,} voters" if read.voters else "voters unknown"
     parts = [f"{read.n_judgements:,} judgements of {len(read.items):,} items, {who}."]
     halves = (("judgements", found.by_judgement), ("voters", found.by_voter))
-    parts.append("\n".join(f"Halves of the {what}: {halves_said(each)}" for what, each in halves))
+    parts.append("\n".join(f"Halves of the {what}: {halves_text(each)}" for what, each in halves))
     header = ("item", "shown", "best", "worst", "count (90 %)", "score θ (90 %)")
     rows = [
         [str(row[0]), *(f"{n:,}" for n in row[1:4]), _bounded(*row[4:7]), _bounded(*row[7:10])] for row in _rows(found)
@@ -169,7 +169,7 @@ def _best_worst_text(found: BestWorstReport) -> str:
     return "\n\n".join([*parts, *(f"Note: {note}" for note in read.notes), *map(str, read.issues)])
 
 
-def halves_said(found: Halves) -> str:
+def halves_text(found: Halves) -> str:
     """ρ and r of halves, or why there are none."""
     if found.spearman is None or found.pearson is None:
         return f"undefined: {found.reason}."
@@ -222,7 +222,7 @@ def draw_tuples_command(
         if unknown:
             raise InputError(f"{after} has items that {items} lacks, {unknown[0]!r} for one.")
         scores = np.array([known.get(text, np.nan) for text in texts])
-        tuples = next_round(scores, max(size, kept(len(texts), keep)), appearances, rng=rng, size=size)
+        tuples = next_round(scores, max(size, n_kept(len(texts), keep)), appearances, rng=rng, size=size)
     write_file(output, write_tuples(texts, tuples))
     if as_json:
         counts = {"n_tuples": len(tuples), "n_items": len(np.unique(tuples))}

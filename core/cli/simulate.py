@@ -19,7 +19,7 @@ from .shared import appearances_of, text_table, with_json, write_json
 if TYPE_CHECKING:
     from ..base.arrays import Floats
     from ..simulation.schemes import SchemeRow
-    from ..simulation.table2 import Row, Spread
+    from ..simulation.table2 import Spread, TableRow
 
 
 _FIGURES = (("rho_w", "ρ_w", 3), ("tau_w", "τ_w", 3), ("rho", "ρ", 3), ("within", "ρ within targets", 3))
@@ -67,14 +67,14 @@ def schemes_command(
 
     if money is not None:
         hours = _hours_for(money, wage, fee)
-    from ..simulation.schemes import Question, Times, compare_schemes, groups_of_tokens
+    from ..simulation.schemes import SchemeSetting, Times, compare_schemes, groups_of_tokens
     from ..simulation.similarities import distribution
 
     pairs = list(combinations([f"t{number}" for number in range(tokens)], 2))
     rng = np.random.default_rng(seed)
     z = rng.permutation(distribution(similarity, max(len(pairs), 2)))
     groups = groups_of_tokens([a for a, _ in pairs], [b for _, b in pairs], rng=rng)
-    question = Question(z, groups, hours * 3600, Times(read, decide), stretch=stretch, shift=shift)
+    question = SchemeSetting(z, groups, hours * 3600, Times(read, decide), stretch=stretch, shift=shift)
     rows = compare_schemes(question, simulations=simulations, seed=seed, schemes=schemes or None)
     if as_json:
         write_json({"seed": seed, "hours": hours, "items": len(z), "rows": [asdict(row) for row in rows]})
@@ -157,11 +157,11 @@ def simulate_command(
     as_json: bool,
 ) -> None:
     """Simulate campaigns, and say how near their rankings come to the true one."""
-    from ..simulation.table2 import Setting, table_2
+    from ..simulation.table2 import TablePlan, table_2
 
     if not table2 and similarity is None:
         raise InputError("Say what to simulate: --table2, or --similarity with a file or the name of a distribution.")
-    setting = Setting(n_ballots, keep, appearances_of(appearances))
+    setting = TablePlan(n_ballots, keep, appearances_of(appearances))
     rows = table_2(
         _similarities(table2, similarity, n_items, convention),
         simulations=simulations,
@@ -200,7 +200,7 @@ def _progress(as_json: bool) -> Callable[[int, int], None] | None:
     return lambda done, total: click.echo(f"\r{done:,} of {total:,} campaigns", err=True, nl=done == total)
 
 
-def _text(rows: Sequence[Row], convention: str, seed: int) -> str:
+def _text(rows: Sequence[TableRow], convention: str, seed: int) -> str:
     header = ("similarity", "protocol", "items", "comparisons", *(label for _, label, _ in _METRICS))
     cells = [
         [

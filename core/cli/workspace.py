@@ -1,4 +1,4 @@
-"""Commands for whoever keeps a workspace: backup, restore, voters-role, tend.
+"""Commands for whoever keeps a workspace: backup, restore, voters-role, housekeeping.
 
 Bare `runoff`, which opens the app, and `runoff vote`, which serves voters.
 
@@ -23,7 +23,7 @@ from ..installed import HOME, VOTING
 from .shared import with_json, write_json
 
 if TYPE_CHECKING:
-    from ..jobs.invariants import Checked, Fault
+    from ..commands.integrity import BrokenRule, IntegrityReport
 
 
 PORT = 8501
@@ -81,7 +81,7 @@ SHOWN = 5
 @with_json
 def check_command(workspace: Path | None, as_json: bool) -> None:
     """Check whether a workspace is whole: votes, tallies, scores, files, jobs. Exits with 1 where it isn't."""
-    from ..jobs.invariants import check_store
+    from ..commands.integrity import check_store
     from ..store import default_workspace, open_store
 
     folder = default_workspace() if workspace is None else workspace.expanduser().resolve()
@@ -96,7 +96,7 @@ def check_command(workspace: Path | None, as_json: bool) -> None:
         sys.exit(1)
 
 
-def _json(folder: Path, checked: Checked) -> dict[str, Any]:
+def _json(folder: Path, checked: IntegrityReport) -> dict[str, Any]:
     broken = {fault.rule.name: fault.n for fault in checked.faults}
     return {
         "workspace": str(folder),
@@ -114,14 +114,14 @@ def _json(folder: Path, checked: Checked) -> dict[str, Any]:
     }
 
 
-def _text(folder: Path, checked: Checked) -> str:
+def _text(folder: Path, checked: IntegrityReport) -> str:
     if checked.is_fine:
         return f"{folder} is whole: {len(checked.rules)} rules hold."
     parts = [f"{folder}: {len(checked.faults)} of {len(checked.rules)} rules don't hold."]
-    return "\n\n".join([*parts, *map(_told, checked.faults)])
+    return "\n\n".join([*parts, *map(_report_text, checked.faults)])
 
 
-def _told(fault: Fault) -> str:
+def _report_text(fault: BrokenRule) -> str:
     lines = [f"{fault.rule.name}: {fault.rule.holds}"]
     lines += [f"  {found.where}: {found.what}" for found in fault.found[:SHOWN]]
     rest = fault.n - min(fault.n, SHOWN)
@@ -193,20 +193,20 @@ def voters_role_command(role: str, sql: bool, as_json: bool) -> None:
         click.echo(f"The role {role} may do what the voting page needs, and nothing else.")
 
 
-@click.command("tend", hidden=True)
+@click.command("housekeeping", hidden=True)
 @click.option("--every", default=10.0, show_default=True, help="Seconds between two checks.")
 @click.option("--once", is_flag=True, help="Check once.")
-def tend_command(every: float, once: bool) -> None:
+def housekeeping_command(every: float, once: bool) -> None:
     """Close ballots that have their votes and open the next, where they do so by themselves.
 
     The voting page's server does this too, unless it has a role of its own.
     """
     from ..store import open_store
-    from ..store.voting.tending import tend
+    from ..store.voting.housekeeping import do_housekeeping
 
     store, given_up = open_store(), set[int]()
     while True:
-        for line in tend(store, given_up):
+        for line in do_housekeeping(store, given_up):
             click.echo(line)
         if once:
             return

@@ -32,7 +32,7 @@ def draw_writing_command(
     """Wanted ratings of larger TEXTS (text, genre, level): a form to write smaller texts in, or a batch of tasks."""
     import numpy as np
 
-    from ..platforms.questions import write_writing
+    from ..platforms.round_files import write_writing
     from ..questions.writing import draw_writing, pair_by_lot, pool_of, read_texts, task_page, write_form
 
     read = [read_texts(read_file(path), Path(path).name, encoding=encoding) for path in (texts, pool) if path]
@@ -73,7 +73,7 @@ def written_items_command(
     """The pairs of a filled-in form FILE, or of its task page, in random order and without what was wanted."""
     import numpy as np
 
-    from ..platforms.questions import read_writing
+    from ..platforms.round_files import read_writing
     from ..questions.writing import pair_by_lot, pairs_to_rate, read_form, read_written, write_pairs
 
     form = read_form(read_file(file), Path(file).name, encoding=encoding)

@@ -18,19 +18,19 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..errors import InputError, Issue, RunoffError, StoreError
-from ..platforms import Mapping, OpenQuestionsError, Table, guess, open_results, undressed
-from ..platforms.mapped import NUMBER, OWN_TASK, mapped_frame
+from ..platforms import Mapping, OpenQuestionsError, SourceTable, guess, normalised, open_results
+from ..platforms.mapped_tables import NUMBER, OWN_TASK, mapped_frame
 from ..questions import COMPARISON
 from ..store import schema as t
-from ..store.ballots.ballots import ballot_seed
+from ..store.ballots.ballot_rows import ballot_seed
 from ..store.ballots.closing import close_ballot
 from ..store.command import Change, command, fetch_rows, insert_one, insert_rows, next_id
 from ..store.engine import Store, now
 from ..store.projects.plans import PlanSettings
-from ..store.projects.projects import create_project
+from ..store.projects.project_commands import create_project
 from ..store.schema.ballots import CAMPAIGN
+from ..store.votes.intake import accept_upload
 from ..store.votes.tallies import Progress
-from ..store.votes.votes import accept_upload
 from ..votes.answers import TEXTS
 from ..votes.matching import text_key
 from ..votes.meanings import ASKED, is_code, questions_of
@@ -49,8 +49,8 @@ TASKS = ("hitid", "_unit_id", "input:task_id", "id", "instance_id")
 
 @dataclass(frozen=True)
 class ArchivedBallot:
-    """One ballot's comparisons: `comparisons` has the columns task, n, first, second (places in `Archived.items`),
-    flipped, left_swapped, right_swapped; its rows are in the order of the file."""
+    """One ballot's comparisons: `comparisons` has the columns task, n, first, second (places in
+    `RebuiltCampaign.items`), flipped, left_swapped, right_swapped; its rows are in the order of the file."""
 
     files: tuple[str, ...]
     comparisons: pd.DataFrame
@@ -68,7 +68,7 @@ class ArchivedBallot:
 
 
 @dataclass(frozen=True)
-class Archived:
+class RebuiltCampaign:
     """A campaign rebuilt: `items` has area, token_a, token_b (schema ITEMS); a ballot for each file or one for all.
 
     `servers` says of each file from which server it is (`meanings.SERVERS`, "" where that makes no difference).
@@ -89,9 +89,9 @@ class Archived:
         return {area: list(tokens) for area, tokens in found.items()}
 
 
-def archive_mapping(table: Table) -> Mapping:
+def archive_mapping(table: SourceTable) -> Mapping:
     """The likeliest mapping of an archived file: as for votes, with the column that names the task."""
-    mapping = guess(undressed(table))
+    mapping = guess(normalised(table))
     if mapping.task or mapping.comparison:
         return mapping
     folded = {name.strip().casefold(): name for name in reversed(table.header)}
@@ -120,7 +120,7 @@ def _is_other(name: str) -> bool:
     return last.startswith(_OTHER_INPUTS) or "_id" in last
 
 
-def missing_words(table: Table, mapping: Mapping) -> str:
+def missing_words(table: SourceTable, mapping: Mapping) -> str:
     """What to do where no column says which words were shown, since then there is nothing to rebuild; else ""."""
     if mapping.shows_texts:
         return ""
@@ -131,7 +131,7 @@ def missing_words(table: Table, mapping: Mapping) -> str:
     return f"{table.name} doesn't say which words the voters saw. {missing}."
 
 
-def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool = False) -> Archived:
+def rebuild(tables: Sequence[SourceTable], mapping: Mapping, *, ballot_per_file: bool = False) -> RebuiltCampaign:
     """Rebuild tokens, items and comparisons from the words that voters saw.
 
     Texts are the same token if a reader can't tell them apart (`matching.text_key`). A comparison is a task's n-th;
@@ -145,7 +145,7 @@ def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool 
     for at, table in enumerate(tables):
         if missing := missing_words(table, mapping):
             raise InputError(missing)
-        rows, frame, _, told = mapped_frame(undressed(table), mapping)
+        rows, frame, _, told = mapped_frame(normalised(table), mapping)
         _check_meant(table.name, frame)
         notes += [*rows.issues, *told]
         shown.append(_shown(frame, mapping).assign(file=at, ballot=at if ballot_per_file else 0))
@@ -168,7 +168,7 @@ def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool 
         files = [table.name for table in tables] if not ballot_per_file else [tables[int(str(number))].name]
         ballots.append(ArchivedBallot(tuple(files), _comparisons(part)))
     _check_order(ballots)
-    return Archived(items, tuple(ballots), bool((whole["choice"] == "tie").any()), tuple(notes), tuple(servers))
+    return RebuiltCampaign(items, tuple(ballots), bool((whole["choice"] == "tie").any()), tuple(notes), tuple(servers))
 
 
 def _check_meant(name: str, frame: pd.DataFrame) -> None:
@@ -372,7 +372,7 @@ def _closed(store: Store, project_id: str) -> str:
     return ""
 
 
-def _settings(found: Archived, protocol: str) -> PlanSettings:
+def _settings(found: RebuiltCampaign, protocol: str) -> PlanSettings:
     """A plan that describes what was collected, as near as one can."""
     sizes = [len(ballot.items) for ballot in found.ballots]
     appearances = tuple(
@@ -390,7 +390,7 @@ def _settings(found: Archived, protocol: str) -> PlanSettings:
     )
 
 
-def _write_tokens(change: Change, found: Archived) -> dict[tuple[str, str], int]:
+def _write_tokens(change: Change, found: RebuiltCampaign) -> dict[tuple[str, str], int]:
     area_id, token_id = next_id(change.conn, t.area), next_id(change.conn, t.token)
     areas, tokens, ids = [], [], {}
     for place, (area, texts) in enumerate(found.areas.items()):
@@ -404,7 +404,7 @@ def _write_tokens(change: Change, found: Archived) -> dict[tuple[str, str], int]
     return ids
 
 
-def _write_items(change: Change, found: Archived, token_ids: dict[tuple[str, str], int]) -> np.ndarray:
+def _write_items(change: Change, found: RebuiltCampaign, token_ids: dict[tuple[str, str], int]) -> np.ndarray:
     """Only the pairs that were shown are items."""
     query = sa.select(t.area.c.name, t.area.c.id).where(t.area.c.project_id == change.project_id)
     areas = dict(fetch_rows(change.conn, query))

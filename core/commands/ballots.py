@@ -13,7 +13,7 @@ from ..protocols import protocol_of
 from ..questions import RoundSettings, round_kind
 from ..questions.voting_settings import VotingSettings
 from ..store import Store
-from ..store.ballots.ballots import Ballot, ballots_of, called, every_ballot_of, sentence_start
+from ..store.ballots.ballot_rows import Ballot, ballots_of, called, every_ballot_of, sentence_start
 from ..store.ballots.closing import close_ballot, reopen_ballot
 from ..store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round, draw_waiting
 from ..store.ballots.simulated import simulate_votes
@@ -21,7 +21,7 @@ from ..store.projects.plans import rankings_of, settings_of
 from ..store.schema.ballots import ROUND, TRIAL
 from ..store.tokens.areas import n_items_of
 from ..store.votes.tallies import progress_of
-from ..store.voting.voting import open_voting, voting_of
+from ..store.voting.owner_commands import open_voting, voting_of
 from .base import PER_SECOND, OfProject, R
 
 FITS = 10_000  # votes that a protocol which fits all of them reads and fits in a second, before it draws
@@ -51,7 +51,7 @@ class DrawBallot(OfProject[int]):
     def run(self, store: Store) -> int:
         return draw_next_ballot(store, self.project_id, area_id=self.area_id, expected_revision=self.revision)
 
-    def said(self, result: int) -> str:
+    def summary(self, result: int) -> str:
         return f"Ballot {result} is drawn. Next: give it to voters."
 
 
@@ -70,7 +70,7 @@ class DrawWaiting(OfProject[int]):
     def run(self, store: Store) -> int:
         return draw_waiting(store, self.project_id, expected_revision=self.revision)
 
-    def said(self, result: int) -> str:
+    def summary(self, result: int) -> str:
         return f"{result} ballots are drawn. Choose an area for its batch."
 
 
@@ -96,7 +96,7 @@ class DrawRound(OfProject[int]):
             store, self.project_id, settings, area_id=self.area_id, after=self.after, expected_revision=self.revision
         )
 
-    def said(self, result: int) -> str:
+    def summary(self, result: int) -> str:
         return f"Round {result} is drawn. Next: give it to people."
 
 
@@ -135,7 +135,7 @@ class OfBallot(OfProject[R]):
 
 @dataclass(frozen=True)
 class CloseBallot(OfBallot[None]):
-    """Close a ballot and compute its scores; its voting page rests meanwhile."""
+    """Close a ballot and compute its scores; its voting page is paused meanwhile."""
 
     name = "close ballot"
     doing = "Closing the ballot"
@@ -154,7 +154,7 @@ class CloseBallot(OfBallot[None]):
     def run(self, store: Store) -> None:
         close_ballot(store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision)
 
-    def said(self, result: None) -> str:
+    def summary(self, result: None) -> str:
         if self.purpose == TRIAL:
             return "The pilot is closed: its figures stand below."
         if self.is_round:
@@ -164,7 +164,7 @@ class CloseBallot(OfBallot[None]):
     def meanwhile(self, conn: sa.Connection) -> str:
         ballot = self.ballot(conn)
         voting = voting_of(conn, ballot.id) if ballot else None
-        rests = "Voting rests meanwhile. " if voting is not None and voting.is_resting else ""
+        rests = "Voting rests meanwhile. " if voting is not None and voting.in_closing_pause else ""
         return f"{rests}Any change to the project stops it."
 
     def afterwards(self, conn: sa.Connection) -> str:
@@ -185,7 +185,7 @@ class ReopenBallot(OfBallot[None]):
     def run(self, store: Store) -> None:
         reopen_ballot(store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision)
 
-    def said(self, result: None) -> str:
+    def summary(self, result: None) -> str:
         return f"{self.called} is open again."
 
 
@@ -199,7 +199,7 @@ class DiscardBallot(OfBallot[None]):
     def run(self, store: Store) -> None:
         discard_ballot(store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision)
 
-    def said(self, result: None) -> str:
+    def summary(self, result: None) -> str:
         return f"{self.called} is discarded."
 
 
@@ -215,7 +215,7 @@ class SimulateVotes(OfBallot[int]):
             store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision
         )
 
-    def said(self, result: int) -> str:
+    def summary(self, result: int) -> str:
         if self.is_round:
             return f"{many(result, 'answer')} of simulated people. They are permanently marked as such."
         return f"Simulated voters gave {result:,} votes, marked as simulated."
@@ -236,5 +236,5 @@ class OpenVoting(OfBallot[str]):
             store, self.project_id, settings, area_id=self.area_id, code=self.code, expected_revision=self.revision
         )
 
-    def said(self, result: str) -> str:
+    def summary(self, result: str) -> str:
         return "Voting is open."

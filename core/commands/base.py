@@ -21,7 +21,7 @@ from cattrs import Converter
 
 from ..protocols import protocol_of
 from ..store import Store
-from ..store.ballots.ballots import Ballot, ballots_of
+from ..store.ballots.ballot_rows import Ballot, ballots_of
 from ..store.projects.plans import rankings_of
 
 _converter = Converter(unstruct_collection_overrides={tuple: list, frozenset: sorted})
@@ -102,7 +102,7 @@ class Command(ABC, Generic[R]):
         """Carry it out; errors as of the store's command. The type of what it returns is declared."""
 
     @abstractmethod
-    def said(self, result: R) -> str:
+    def summary(self, result: R) -> str:
         """What it did, in sentences."""
 
     def opens(self, result: R) -> str | None:

@@ -20,18 +20,18 @@ import sqlalchemy as sa
 
 from ..base.parallel import Progress
 from ..errors import StoreError
-from ..jobs import jobs
-from ..jobs.jobs import JOBS, Job
+from ..jobs import lifecycle
+from ..jobs.lifecycle import JOBS, Job
 from ..store import Store
 from ..store import schema as t
 from ..store.command import mark_done
 from . import ballots, projects, voters, votes
 from .base import Command, R, from_json, result_type, to_json
 from .figures import base as figures
-from .figures.base import Figure, Found, measure_now
+from .figures.base import Figure, MeasuredFigure, measure_now
 from .figures.evaluation import OF_EVALUATION, FirstVisit
 from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
-from .figures.simulations import BestPlan, OtherBudgets, PlanOutlook, SchemesAtEqualCost, WhatItTakes
+from .figures.simulations import BestPlan, OtherBudgets, PlanOutlook, RequiredSample, SchemesAtEqualCost
 from .figures.trust import TrustLines
 from .figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
 
@@ -42,7 +42,7 @@ _OF_VOTES: tuple[type[Figure[Any]], ...] = (
     *(VoterFigures, ChecksOfVotes, TrustLines, WithoutVoters),
     *(ReadFile, DatasetFile, ProjectFile, Assignments),
 )
-_EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit, WhatItTakes)
+_EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit, RequiredSample)
 _SIMULATED: tuple[type[Figure[Any]], ...] = (PlanOutlook, OtherBudgets, BestPlan, SchemesAtEqualCost)
 FIGURES: dict[str, type[Figure[Any]]] = {figure.name: figure for figure in (*_OF_VOTES, *_EVALUATION, *_SIMULATED)}
 COMMANDS: dict[str, type[Command[Any]]] = {
@@ -74,7 +74,7 @@ class Started:
 @overload
 def submit(store: Store, what: Command[R]) -> Done[R] | Started: ...
 @overload
-def submit(store: Store, what: Figure[R]) -> Done[Found[R]] | Started: ...
+def submit(store: Store, what: Figure[R]) -> Done[MeasuredFigure[R]] | Started: ...
 def submit(store: Store, what: Command[Any] | Figure[Any]) -> Done[Any] | Started:
     """Carry a command out or measure a figure at once, or have a job do it, by how long it takes; errors as of it."""
     if takes_long(store, what):
@@ -92,8 +92,8 @@ def start(store: Store, what: Command[Any] | Figure[Any]) -> str:
     """Have a job carry a command out or measure a figure, whatever it takes; the id of the one that does so already,
     if there is one."""
     if isinstance(what, Command):
-        return jobs.start(store, KIND, params_of(what), project_id=what.project_id, once=True)
-    return jobs.start(store, what.kind, figures.params_of(what), project_id=what.project_id, once=True)
+        return lifecycle.start(store, KIND, params_of(what), project_id=what.project_id, once=True)
+    return lifecycle.start(store, what.kind, figures.params_of(what), project_id=what.project_id, once=True)
 
 
 def params_of(command: Command[Any]) -> dict[str, Any]:
@@ -161,12 +161,12 @@ def doing(job: Job) -> str:
     return "Work of another version of Runoff" if command is None else command.doing
 
 
-def done_said(job: Job) -> str:
+def done_text(job: Job) -> str:
     """What a job that is done did."""
     command = command_of(job)
     if command is None or job.result is None:
         return f"{doing(job)} has ended; the log says what was done."
-    return command.said(result_of(command, job))
+    return command.summary(result_of(command, job))
 
 
 def opened(job: Job) -> str | None:
@@ -175,7 +175,7 @@ def opened(job: Job) -> str | None:
     return None if command is None or job.result is None else command.opens(result_of(command, job))
 
 
-def ended_said(store: Store, job: Job) -> str:
+def ended_text(store: Store, job: Job) -> str:
     """That a command was stopped, or ended early, and why."""
     command = command_of(job)
     told = f"{doing(job)} ended early. {job.error or ''}".rstrip()
@@ -202,9 +202,9 @@ def under_way(store: Store, project_id: str | None) -> list[Job]:
     """The commands of a project, and of the workspace, that jobs carry out now."""
     here = sa.or_(t.job.c.project_id == project_id, t.job.c.project_id.is_(None))
     with store.read() as conn:
-        return jobs.running_jobs(conn, here, t.job.c.kind == KIND)
+        return lifecycle.running_jobs(conn, here, t.job.c.kind == KIND)
 
 
 def last_of(store: Store, command: Command[Any]) -> Job | None:
     """The newest job of just this command; None without one."""
-    return jobs.same_job(store, command.project_id or "", KIND, params_of(command)) if command.project_id else None
+    return lifecycle.same_job(store, command.project_id or "", KIND, params_of(command)) if command.project_id else None

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from ..store import Store
 from ..store import schema as t
 from ..store.projects.archive import delete_project, duplicate_project, import_project
-from ..store.projects.projects import get_project, read_log
+from ..store.projects.project_commands import get_project, read_log
 from ..store.spool import read_upload
 from .base import PER_SECOND, OfProject, OfWorkspace, n_comparisons
 from .publishing import release
@@ -19,7 +19,7 @@ PUBLISHED = 10_000  # votes whose dataset is made in a second
 
 
 @dataclass(frozen=True)
-class Made:
+class CreatedProject:
     """A project that was made: its id, its name, the name that was wished for it, and embeddings that it lacks here."""
 
     project_id: str
@@ -29,7 +29,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class CopyProject(OfWorkspace[Made]):
+class CopyProject(OfWorkspace[CreatedProject]):
     """A copy of a project, under a name."""
 
     name = "duplicate project"
@@ -41,15 +41,15 @@ class CopyProject(OfWorkspace[Made]):
     def seconds(self, conn: sa.Connection) -> float:
         return n_comparisons(conn, self.original_id) / PER_SECOND
 
-    def run(self, store: Store) -> Made:
+    def run(self, store: Store) -> CreatedProject:
         project_id = duplicate_project(store, self.original_id, self.copy)
-        return Made(project_id, get_project(store, project_id).name, self.copy)
+        return CreatedProject(project_id, get_project(store, project_id).name, self.copy)
 
-    def said(self, result: Made) -> str:
+    def summary(self, result: CreatedProject) -> str:
         done = f"{result.name} is a copy of {self.original}."
-        return f"{done} {other_name_said(result.name, result.wished)}".rstrip()
+        return f"{done} {other_name_text(result.name, result.wished)}".rstrip()
 
-    def opens(self, result: Made) -> str:
+    def opens(self, result: CreatedProject) -> str:
         return result.project_id
 
 
@@ -72,12 +72,12 @@ class DeleteProject(OfWorkspace[None]):
     def run(self, store: Store) -> None:
         delete_project(store, self.of, self.typed, expected_revision=self.at)
 
-    def said(self, result: None) -> str:
+    def summary(self, result: None) -> str:
         return f"{self.typed} is deleted. A copy lies in the workspace's folder backups."
 
 
 @dataclass(frozen=True)
-class ImportProject(OfWorkspace[Made]):
+class ImportProject(OfWorkspace[CreatedProject]):
     """Take a project in from a file that was brought (`store.spool`)."""
 
     name = "import project"
@@ -89,19 +89,19 @@ class ImportProject(OfWorkspace[Made]):
     def seconds(self, conn: sa.Connection) -> float:
         return self.size / BYTES
 
-    def run(self, store: Store) -> Made:
+    def run(self, store: Store) -> CreatedProject:
         project_id = import_project(store, read_upload(store, self.sha256, self.filename))
         detail = read_log(store, project_id, 1)[0]["detail"]
         missing = tuple(detail.get("embeddings missing", {}).values())
-        return Made(project_id, detail["name"], detail.get("name asked for", detail["name"]), missing)
+        return CreatedProject(project_id, detail["name"], detail.get("name asked for", detail["name"]), missing)
 
-    def said(self, result: Made) -> str:
-        done = f"The project is imported. {other_name_said(result.name, result.wished)}".rstrip()
+    def summary(self, result: CreatedProject) -> str:
+        done = f"The project is imported. {other_name_text(result.name, result.wished)}".rstrip()
         if not result.missing:
             return done
         return f"{done} Embeddings that this workspace lacks: {', '.join(result.missing)}."
 
-    def opens(self, result: Made) -> str:
+    def opens(self, result: CreatedProject) -> str:
         return result.project_id
 
 
@@ -120,7 +120,7 @@ class ReleaseVersion(OfProject[str]):
     def run(self, store: Store) -> str:
         return release(store, self.project_id, self.version, self.note, expected_revision=self.revision).version
 
-    def said(self, result: str) -> str:
+    def summary(self, result: str) -> str:
         return f"Version {result} is released and kept."
 
 
@@ -129,10 +129,10 @@ def publishing_seconds(conn: sa.Connection, project_id: str) -> float:
     return n_comparisons(conn, project_id) / PUBLISHED
 
 
-def other_name_said(given: str, wished: str) -> str:
+def other_name_text(given: str, wished: str) -> str:
     """That a project is called otherwise than somebody wished, as another one has that name; "" where it is as wished.
 
-    >>> other_name_said("Words (2)", " Words "), other_name_said("Words", "Words")
+    >>> other_name_text("Words (2)", " Words "), other_name_text("Words", "Words")
     ('It is called “Words (2)”, as there is a project “Words” already.', '')
     """
     wished = " ".join(wished.split())

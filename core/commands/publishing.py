@@ -24,7 +24,7 @@ from ..store import Store
 from ..store.command import check_revision, project_row
 from ..store.projects.records import record_files, record_of, voter_secret
 from ..store.projects.releases import Release, check_is_new, keep_release
-from . import facts as facts_of
+from . import datasheet_facts as facts_of
 
 WHAT = {
     "README.md": "this card",
@@ -58,7 +58,7 @@ GENSIM = "formats/gensim.tsv"
 
 
 @dataclass(frozen=True)
-class Publication:
+class PublishedZip:
     """A published zip, what it is called, figures of it, formats that could not be written (with the reason), and the
     revision of the project that it was made from."""
 
@@ -78,7 +78,7 @@ class Publication:
         return self.data
 
 
-def publish(store: Store, project_id: str, version: str = "", *, expected_revision: int | None = None) -> Publication:
+def publish(store: Store, project_id: str, version: str = "", *, expected_revision: int | None = None) -> PublishedZip:
     """Everything of a project's dataset as one zip; the same state and version give the same bytes.
 
     All of it is read in one look at the store, so that it is of one state though votes come in meanwhile. Takes as
@@ -89,7 +89,7 @@ def publish(store: Store, project_id: str, version: str = "", *, expected_revisi
     with store.read() as conn:
         row = project_row(conn, project_id)
         check_revision(row, expected_revision)
-        facts, closed = facts_of.look(store, conn, project_id, version)
+        facts, closed = facts_of.store_facts(store, conn, project_id, version)
         if facts.dataset.empty:
             raise StoreError("There is no dataset to publish yet: it needs votes.")
         record = record_of(conn, project_id, secret)
@@ -112,7 +112,7 @@ def publish(store: Store, project_id: str, version: str = "", *, expected_revisi
         "bytes": len(data),
         "licence": facts.fields.licence,
     }
-    return Publication(data, f"{stem}.zip", detail, facts.left_out_formats, int(row.revision))
+    return PublishedZip(data, f"{stem}.zip", detail, facts.left_out_formats, int(row.revision))
 
 
 def listed(files: Mapping[str, bytes], facts: Facts) -> list[tuple[str, str]]:

@@ -20,11 +20,11 @@ from ..errors import InputError, RunoffError
 from ..metrics import Rounding, absolutely_rounded_scores, rounded_scores
 from ..protocols import protocol_of
 from ..scores import BallotVotes
-from ..store.ballots.ballots import Ballot
+from ..store.ballots.ballot_rows import Ballot
 from ..store.projects.plans import PILOT
-from ..store.projects.records import Record
+from ..store.projects.records import CampaignRecord
 from ..store.schema.ballots import CAMPAIGN, TRIAL
-from ..store.scores.scores import build_dataset
+from ..store.scores.project_dataset import build_dataset
 from ..store.scores.scoring import columns_of, scores_of
 from ..tables import BALLOT_SCORES, DATASET
 
@@ -34,7 +34,7 @@ LAST_BITS = 1e-12  # of a value, or of 1 where it is smaller: a few thousand rou
 
 
 @dataclass(frozen=True)
-class Difference:
+class ScoreMismatch:
     """A value that came out otherwise: where (ranking, ballot, column), of which item, stored and recomputed."""
 
     where: str
@@ -58,7 +58,7 @@ class Replayed:
     n_different: int = 0
     n_beyond: int = 0
     largest: float = 0.0
-    first: Difference | None = None
+    first: ScoreMismatch | None = None
     n_ballots: int = 0
     n_votes: int = 0
 
@@ -83,7 +83,7 @@ class Replayed:
         one, two = np.atleast_1d(np.asarray(stored, float)), np.atleast_1d(np.asarray(computed, float))
         self.compared[kind] = self.compared.get(kind, 0) + max(len(one), len(two))
         if len(one) != len(two):
-            self.note(Difference(f"{where}, {kind}", "", f"{len(one)} values", f"{len(two)} values"), np.inf, 1, 1)
+            self.note(ScoreMismatch(f"{where}, {kind}", "", f"{len(one)} values", f"{len(two)} values"), np.inf, 1, 1)
             return
         both = np.isnan(one) & np.isnan(two)
         wrong = np.flatnonzero((one.view(np.int64) != two.view(np.int64)) & ~both)
@@ -92,7 +92,7 @@ class Replayed:
             gap[np.isnan(gap)] = np.inf
             beyond = ~(np.isfinite(gap) & (gap <= LAST_BITS * np.maximum(1.0, np.abs(one[wrong]))))
             at = int(wrong[beyond.argmax()])  # the first of them all where none is beyond
-            found = Difference(f"{where}, {kind}", names[at] if len(names) else "", _value(one[at]), _value(two[at]))
+            found = ScoreMismatch(f"{where}, {kind}", names[at] if len(names) else "", _value(one[at]), _value(two[at]))
             self.note(found, float(gap.max()), len(wrong), int(beyond.sum()))
 
     def add_text(self, where: str, kind: str, stored: Sequence[Any], computed: Sequence[Any]) -> None:
@@ -102,9 +102,9 @@ class Replayed:
             pairs = list(zip(stored, computed, strict=False))
             at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
             one, two = (str(v[at]) if at < len(v) else "nothing" for v in (stored, computed))
-            self.note(Difference(f"{where}, {kind}", "", one, two), np.inf, 1, 1)
+            self.note(ScoreMismatch(f"{where}, {kind}", "", one, two), np.inf, 1, 1)
 
-    def note(self, found: Difference, gap: float, n: int, n_beyond: int) -> None:
+    def note(self, found: ScoreMismatch, gap: float, n: int, n_beyond: int) -> None:
         """Take `n` values more that differ, by `gap` at most, `n_beyond` of them by more than last bits."""
         if self.first is None or (n_beyond and not self.n_beyond):
             self.first = found
@@ -128,7 +128,7 @@ def rounding_of(version: str) -> Rounding:
     return absolutely_rounded_scores if is_old else rounded_scores
 
 
-def replay_record(record: Record, dataset: pd.DataFrame, *, made_by: str = "") -> Replayed:
+def replay_record(record: CampaignRecord, dataset: pd.DataFrame, *, made_by: str = "") -> Replayed:
     """Recompute all that `record` and `dataset` store of scores, ballot by ballot; see `Replayed`.
 
     That is the tallies of every ballot, x, y, ȳ and the slope (paper's protocol) or θ, its standard error and the
@@ -155,7 +155,7 @@ def replay_record(record: Record, dataset: pd.DataFrame, *, made_by: str = "") -
     return found
 
 
-def closed_votes_of(record: Record) -> list[tuple[str, list[Ballot], list[BallotVotes]]]:
+def closed_votes_of(record: CampaignRecord) -> list[tuple[str, list[Ballot], list[BallotVotes]]]:
     """The area ("" for all), the closed ballots in order and their counted votes, of each ranking that has any.
 
     Raises `InputError` for a record that contradicts itself.
@@ -186,7 +186,7 @@ def _compare_dataset(found: Replayed, stored: pd.DataFrame, computed: pd.DataFra
 class _Ranking:
     """One ranking of a record: its ballots from 1 on, with the votes that count."""
 
-    def __init__(self, record: Record, described: dict[str, Any], rounding: Rounding) -> None:
+    def __init__(self, record: CampaignRecord, described: dict[str, Any], rounding: Rounding) -> None:
         self.area, self.rounding = str(described["area"]), rounding
         self.items = record.items if not self.area else record.items[record.items["area"] == self.area]
         self.names = (record.items["token_a"] + " – " + record.items["token_b"]).tolist()
@@ -239,7 +239,7 @@ class _Ranking:
                 try:
                     last = self._closed(found, where, ballot, fit, held, rows)
                 except RunoffError as error:
-                    note = Difference(f"{where}, scores", "", "scores", f"none: {error}")
+                    note = ScoreMismatch(f"{where}, scores", "", "scores", f"none: {error}")
                     found.note(note, np.inf, 1, 1)
             by_ballot.append(rows.assign(ballot=ballot.number))
         ballots = [ballot for ballot in self.ballots if not ballot.is_pilot]

@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from ..base.plurals import many, plural
 from ..store import Store
 from ..store import schema as t
-from ..store.votes.exclusions import Moved, exclude_voters, readmit_voters
-from ..store.votes.settlement import Reviewed, review_assignments
-from ..store.voting.voting import withdraw_voters
-from ..votes.settlement import Review
+from ..store.votes.exclusions import ExclusionChange, exclude_voters, readmit_voters
+from ..store.votes.payment import ReviewChange, review_assignments
+from ..store.voting.owner_commands import withdraw_voters
+from ..votes.payment import Review
 from .base import PER_SECOND, OfProject, R, scoring_seconds
 
 
@@ -27,7 +27,7 @@ class _Rescores(OfProject[R]):
 
 
 @dataclass(frozen=True)
-class ExcludeVoters(_Rescores[Moved]):
+class ExcludeVoters(_Rescores[ExclusionChange]):
     """Leave voters out, for a reason; `detail` is what spoke for it, by voter."""
 
     name = "exclude voters"
@@ -36,31 +36,31 @@ class ExcludeVoters(_Rescores[Moved]):
     reason: str
     detail: dict[int, dict[str, Any]]
 
-    def run(self, store: Store) -> Moved:
+    def run(self, store: Store) -> ExclusionChange:
         return exclude_voters(
             store, self.project_id, self.voter_ids, self.reason, self.detail, expected_revision=self.revision
         )
 
-    def said(self, result: Moved) -> str:
+    def summary(self, result: ExclusionChange) -> str:
         return _moved(result, "{voters} is left out: {answers}.", "{voters} are left out: {answers}.")
 
 
 @dataclass(frozen=True)
-class ReadmitVoters(_Rescores[Moved]):
+class ReadmitVoters(_Rescores[ExclusionChange]):
     """Let voters count again."""
 
     name = "readmit voters"
     doing = "Letting voters count again"
     voter_ids: tuple[int, ...]
 
-    def run(self, store: Store) -> Moved:
+    def run(self, store: Store) -> ExclusionChange:
         return readmit_voters(store, self.project_id, self.voter_ids, expected_revision=self.revision)
 
-    def said(self, result: Moved) -> str:
+    def summary(self, result: ExclusionChange) -> str:
         return _moved(result, "{voters} is readmitted: {answers}.", "{voters} are readmitted: {answers}.")
 
 
-def _moved(moved: Moved, one: str, several: str) -> str:
+def _moved(moved: ExclusionChange, one: str, several: str) -> str:
     counts = {"voters": many(moved.voters, "voter"), "answers": many(moved.answers, "answer")}
     message = plural(moved.voters, one, several, **counts)
     return f"{message} {many(moved.rescored, 'closed ballot')} scored anew." if moved.rescored else message
@@ -72,7 +72,7 @@ class WithdrawVoters(OfProject[int]):
 
     name = "withdraw voters"
     doing = "Taking voters out"
-    sitting_ids: tuple[int, ...]
+    session_ids: tuple[int, ...]
 
     def seconds(self, conn: sa.Connection) -> float:
         """By the largest ballot of their voting pages: its tallies are written anew."""
@@ -80,19 +80,19 @@ class WithdrawVoters(OfProject[int]):
             sa.select(sa.func.max(t.ballot.c.n_comparisons))
             .join(t.voting, t.voting.c.ballot_id == t.ballot.c.id)
             .join(t.sitting, t.sitting.c.voting_id == t.voting.c.id)
-            .where(t.sitting.c.id.in_(self.sitting_ids[:1]))  # all are of one page
+            .where(t.sitting.c.id.in_(self.session_ids[:1]))  # all are of one page
         )
         return (conn.execute(largest).scalar_one_or_none() or 0) / PER_SECOND
 
     def run(self, store: Store) -> int:
-        return withdraw_voters(store, self.project_id, self.sitting_ids, expected_revision=self.revision)
+        return withdraw_voters(store, self.project_id, self.session_ids, expected_revision=self.revision)
 
-    def said(self, result: int) -> str:
+    def summary(self, result: int) -> str:
         return f"{many(result, 'answer')} marked as withdrawn."
 
 
 @dataclass(frozen=True)
-class ReviewAssignments(OfProject[Reviewed]):
+class ReviewAssignments(OfProject[ReviewChange]):
     """Decide on assignments of a ballot by their ids; None takes a decision back."""
 
     name = "review assignments"
@@ -104,10 +104,10 @@ class ReviewAssignments(OfProject[Reviewed]):
         query = sa.select(t.ballot.c.n_comparisons).where(t.ballot.c.id == self.ballot_id)
         return (conn.execute(query).scalar_one_or_none() or 0) / PER_SECOND
 
-    def run(self, store: Store) -> Reviewed:
+    def run(self, store: Store) -> ReviewChange:
         return review_assignments(store, self.project_id, self.decisions, expected_revision=self.revision)
 
-    def said(self, result: Reviewed) -> str:
+    def summary(self, result: ReviewChange) -> str:
         counts = {"out": many(result.out, "vote"), "back": many(result.back, "vote")}
         message = "{assignments} decided."
         if result.out and result.back:

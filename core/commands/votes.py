@@ -15,22 +15,22 @@ from ..errors import RunoffError
 from ..platforms import Mapping
 from ..store import Store
 from ..store import schema as t
-from ..store.ballots.ballots import every_ballot_of
+from ..store.ballots.ballot_rows import every_ballot_of
 from ..store.spool import put_upload, read_upload
+from ..store.votes.intake import accept_upload
 from ..store.votes.judgements import set_policy
 from ..store.votes.uploads import Withdrawn, withdraw_upload
-from ..store.votes.votes import accept_upload
-from ..votes.effects import N_TOP, Effect, Move, Pair
-from ..votes.verdicts import Policy
+from ..votes.reasons import Policy
+from ..votes.upload_effects import N_TOP, Move, Pair, UploadEffect
 from .base import PER_SECOND, OfProject
 
 SHOWN = 3  # items named of each kind of move
 
 
-def top_sentence(effect: Effect) -> str:
+def top_sentence(effect: UploadEffect) -> str:
     """The moves in the top of the ranking, some of them by name; empty where there is no ranking.
 
-    >>> top_sentence(Effect(9, moves=(Move(("dog", "cat"), 5.0, 2.0), Move(("cow", "pig"), None, 9.5))))
+    >>> top_sentence(UploadEffect(9, moves=(Move(("dog", "cat"), 5.0, 2.0), Move(("cow", "pig"), None, 9.5))))
     'Top 10: 1 moved: dog – cat 5 → 2; entered: cow – pig (now 9.5).'
     """
     if effect.ended:
@@ -59,10 +59,10 @@ def top_sentence(effect: Effect) -> str:
     return f"Top {N_TOP}: {'; '.join(parts)}."
 
 
-def voters_said(effect: Effect) -> str:
+def voters_text(effect: UploadEffect) -> str:
     """How many voters, and how many of them are new.
 
-    >>> voters_said(Effect(9, new_voters=1, known_voters=2)), voters_said(Effect(9, new_voters=3))
+    >>> voters_text(UploadEffect(9, new_voters=1, known_voters=2)), voters_text(UploadEffect(9, new_voters=3))
     ('3 voters (1 of them new)', '3 voters, all new')
     """
     total = effect.new_voters + effect.known_voters
@@ -73,10 +73,10 @@ def voters_said(effect: Effect) -> str:
     return f"{many(total, 'voter')} ({effect.new_voters:,} of them new)"
 
 
-def votes_said(effect: Effect) -> str:
+def votes_text(effect: UploadEffect) -> str:
     """By how many the counted votes grew or fell.
 
-    >>> votes_said(Effect(-1200)), votes_said(Effect(0))
+    >>> votes_text(UploadEffect(-1200)), votes_text(UploadEffect(0))
     ('1,200 fewer votes', 'as many votes as before')
     """
     if effect.votes == 0:
@@ -118,12 +118,12 @@ CLASSES = {
 }
 
 
-def taken_said(name: str, counts: dict[str, int], effect: Effect, noun: str = "vote") -> str:
-    """What an accepted upload changed, in a sentence; see `votes.Accepted`. noun : "answer" of a round."""
+def taken_text(name: str, counts: dict[str, int], effect: UploadEffect, noun: str = "vote") -> str:
+    """What an accepted upload changed, in a sentence; see `intake.Accepted`. noun : "answer" of a round."""
     new = counts.get("new", 0)
     if noun != "vote":
         return f"{name} is accepted: {many(new, f'new {noun}')}."
-    votes, voters = many(new, "new vote"), voters_said(effect)
+    votes, voters = many(new, "new vote"), voters_text(effect)
     parts = [f"{votes} of {voters}"] if new else []
     kinds = ("changed", "rejected", "repeat", "unknown")
     parts += [f"{counts[kind]:,} {CLASSES[kind][0]}" for kind in kinds if counts.get(kind)]
@@ -131,10 +131,10 @@ def taken_said(name: str, counts: dict[str, int], effect: Effect, noun: str = "v
     return f"{told} {top_sentence(effect)}".rstrip()
 
 
-def withdrawn_said(name: str, n: int, effect: Effect, noun: str = "vote") -> str:
+def withdrawn_text(name: str, n: int, effect: UploadEffect, noun: str = "vote") -> str:
     """What the withdrawal of an upload with n answers changed, in a sentence. noun : "answer" of a round.
 
-    >>> withdrawn_said("a.csv", 2, Effect(0), "answer"), withdrawn_said("a.csv", 1, Effect(0), "answer")
+    >>> withdrawn_text("a.csv", 2, UploadEffect(0), "answer"), withdrawn_text("a.csv", 1, UploadEffect(0), "answer")
     ('2 answers of a.csv count no more.', '1 answer of a.csv counts no more.')
     """
     answers = many(n, "answer")
@@ -147,13 +147,13 @@ def withdrawn_said(name: str, n: int, effect: Effect, noun: str = "vote") -> str
         "{answers} of {file} count no more: {votes}.",
         answers=answers,
         file=name,
-        votes=votes_said(effect),
+        votes=votes_text(effect),
     )
     return f"{told} {top_sentence(effect)}".rstrip()
 
 
 @dataclass(frozen=True)
-class Brought:
+class SpooledFile:
     """A result file that lies in the workspace for a command (`store.spool`), and its size in bytes."""
 
     sha256: str
@@ -166,23 +166,23 @@ class Brought:
         return self.size / (WORKBOOK_BYTES if self.name.lower().endswith(".xlsx") else BYTES)
 
 
-def bring_file(store: Store, data: bytes, name: str) -> Brought:
+def bring_file(store: Store, data: bytes, name: str) -> SpooledFile:
     """Lay a file down for a command; errors as of `bring`."""
-    return Brought(put_upload(store, data), name, len(data))
+    return SpooledFile(put_upload(store, data), name, len(data))
 
 
 @dataclass(frozen=True)
-class Taken:
+class UploadOutcome:
     """What came of one file: the classes of its answers and what it changed, or why it wasn't taken."""
 
     name: str
     counts: dict[str, int]
-    effect: Effect
+    effect: UploadEffect
     problem: str = ""
 
 
 @dataclass(frozen=True)
-class TakeUploads(OfProject[tuple[Taken, ...]]):
+class TakeUploads(OfProject[tuple[UploadOutcome, ...]]):
     """Take the votes of files for a ballot one by one, each with how its columns are read (`Mapping.stored`).
 
     They are read against the store as it is, whatever the revision. Raises the last reason where none was taken.
@@ -193,13 +193,13 @@ class TakeUploads(OfProject[tuple[Taken, ...]]):
     in_parts = True
     area_id: int | None
     code: str
-    files: tuple[tuple[Brought, dict | None], ...]
+    files: tuple[tuple[SpooledFile, dict | None], ...]
     noun: str = "vote"  # "answer" of a round
 
     def seconds(self, conn: sa.Connection) -> float:
         return sum(file.seconds for file, _ in self.files)
 
-    def run(self, store: Store) -> tuple[Taken, ...]:
+    def run(self, store: Store) -> tuple[UploadOutcome, ...]:
         done = []
         last: RunoffError | None = None
         for file, stored in self.files:
@@ -211,16 +211,16 @@ class TakeUploads(OfProject[tuple[Taken, ...]]):
                 )
             except RunoffError as error:
                 last = error
-                done.append(Taken(file.name, {}, Effect(0), str(error)))
+                done.append(UploadOutcome(file.name, {}, UploadEffect(0), str(error)))
             else:
-                done.append(Taken(file.name, taken.counts, taken.effect))
+                done.append(UploadOutcome(file.name, taken.counts, taken.effect))
         if last is not None and all(one.problem for one in done):
             raise last
         return tuple(done)
 
-    def said(self, result: tuple[Taken, ...]) -> str:
+    def summary(self, result: tuple[UploadOutcome, ...]) -> str:
         return " ".join(
-            f"{one.name}: {one.problem}" if one.problem else taken_said(one.name, one.counts, one.effect, self.noun)
+            f"{one.name}: {one.problem}" if one.problem else taken_text(one.name, one.counts, one.effect, self.noun)
             for one in result
         )
 
@@ -245,8 +245,8 @@ class WithdrawUpload(OfProject[Withdrawn]):
     def run(self, store: Store) -> Withdrawn:
         return withdraw_upload(store, self.project_id, self.upload_id)
 
-    def said(self, result: Withdrawn) -> str:
-        return withdrawn_said(self.filename, result.judgements, result.effect, self.noun)
+    def summary(self, result: Withdrawn) -> str:
+        return withdrawn_text(self.filename, result.judgements, result.effect, self.noun)
 
 
 @dataclass(frozen=True)
@@ -266,5 +266,5 @@ class SetPolicy(OfProject[int]):
         policy = Policy(self.rejected, self.repeats)
         return set_policy(store, self.project_id, policy, expected_revision=self.revision)
 
-    def said(self, result: int) -> str:
+    def summary(self, result: int) -> str:
         return f"Saved: {many(result, 'answer')} counted anew."

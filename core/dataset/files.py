@@ -21,7 +21,7 @@ from ..errors import InputError, Issue
 from ..tables import DATASET
 from ..tabular import (
     CsvTable,
-    Table,
+    SourceTable,
     column_numbers,
     is_spreadsheet,
     open_table,
@@ -244,7 +244,7 @@ def _read(data: bytes, name: str, meta: dict[str, Any], encoding: str | None) ->
     return DATASET.check(frame)
 
 
-def _column_names(table: Table) -> list[str]:
+def _column_names(table: SourceTable) -> list[str]:
     """The header with the schema's own spelling where a name differs only by case; all of one name once."""
     names = [same_name(name) if same_name(name) in DATASET.columns else name for name in table.header]
     missing = [name for name in _NEEDED if name not in names]

@@ -47,7 +47,7 @@ def _of_chunk(data: bytes, chunk: pq.ColumnChunkMetaData) -> int:
     if not 0 <= at <= end <= len(data):
         raise ValueError("a column lies outside the file")
     while at < end:
-        header = _Header(data, at)
+        header = _PageHeader(data, at)
         sizes = header.struct(_DEEPEST)
         if min(sizes.get(_PACKED, -1), sizes.get(_UNPACKED, -1)) < 0:
             raise ValueError("a page states no size")
@@ -56,7 +56,7 @@ def _of_chunk(data: bytes, chunk: pq.ColumnChunkMetaData) -> int:
     return total
 
 
-class _Header:
+class _PageHeader:
     """The header of a page at a place of the file; `at` is where it has been read to."""
 
     def __init__(self, data: bytes, at: int) -> None:

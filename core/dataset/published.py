@@ -36,7 +36,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedDataset:
     """A published dataset: its manifest and its files by path."""
 
     manifest: dict[str, Any]
@@ -78,7 +78,7 @@ def write_published(files: Mapping[str, bytes], *, version: str, title: str) -> 
     return pack([(MANIFEST, text.encode("utf-8")), *sorted(files.items())])
 
 
-def read_published(data: bytes) -> Published:
+def read_published(data: bytes) -> PublishedDataset:
     """What a zip of `write_published` holds, checked: names, sizes, checksums, nothing missing and nothing more.
 
     Raises `InputError` for any other file. Nothing is unpacked to the disk, and no more than `MAX_BYTES` in memory.
@@ -104,7 +104,7 @@ def read_published(data: bytes) -> Published:
         ) from error
     manifest = _manifest(files.pop(MANIFEST))
     _compare(files, manifest["files"])
-    return Published(manifest, files)
+    return PublishedDataset(manifest, files)
 
 
 def is_published(data: bytes) -> bool:

@@ -4,8 +4,9 @@ Scales don't matter, ranks do: 1 is the top, ties share their average rank, over
 Spearman's ρ and Kendall's τ, all ranks alike; ρ_w with the weights of both tops (Eqs. 8, 9), and with those of one
 scheme's top only, which asks whether the other finds again what stands at the top there.
 
-Intervals (90 %) are over tokens where they are known (`core.evaluation.tokens` states the correction), else over
-items: would other items of these kinds have said the same? They take the scores as they are: other voters aren't in it.
+Intervals (90 %) are over tokens where they are known (`core.evaluation.token_intervals` states the correction), else
+over items: would other items of these kinds have said the same? They take the scores as they are: other voters aren't
+in it.
 
 Scores of items out of a file of any scheme: a dataset, ratings in any layout, or best–worst judgements.
 
@@ -28,7 +29,7 @@ from .. import metrics, rank_kernels
 from ..base.arrays import Floats
 from ..base.estimates import LEVEL, Estimate, widened_tails
 from ..errors import InputError, Issue, UndefinedMetricError
-from ..evaluation.tokens import CORRECTIONS, FEWEST_TOKENS, MOST_ITEMS, Coded, bounds, number_of_resamples
+from ..evaluation.token_intervals import CORRECTIONS, FEWEST_TOKENS, MOST_ITEMS, Coded, bounds, number_of_resamples
 from ..questions.best_worst.files import Named, is_best_worst, read_best_worst
 from ..questions.best_worst.report import report as report_best_worst
 from ..questions.rating.columns import has_texts
@@ -210,7 +211,7 @@ _OF_DATASETS = {"rank", "lower", "upper", "votes", "ballots", "area"}
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredItems:
     """Items with their scores, NaN where there is none: first and second text ("" for an item of one text).
 
     scheme : what the scores are, in words. Higher = more related.
@@ -231,7 +232,7 @@ class Scored:
         return hashlib.sha256(texts.encode("utf-8", "surrogatepass") + self.score.tobytes()).hexdigest()
 
 
-def read_scored(data: bytes, name: str, *, named: Named | None = None, encoding: str | None = None) -> Scored:
+def read_scored(data: bytes, name: str, *, named: Named | None = None, encoding: str | None = None) -> ScoredItems:
     """Read scores from a file of any scheme; raises `InputError` as the reader of its layout.
 
     `named` says what best and worst name in a file of best–worst judgements (`read_best_worst`).
@@ -246,13 +247,13 @@ def read_scored(data: bytes, name: str, *, named: Named | None = None, encoding:
         scores, what = (found.theta, "Bradley–Terry") if fitted else (found.counts, "counts")
         pairs = [item.split(DASH) if item.count(DASH) == 1 else [item, ""] for item in read.items]
         first, second = zip(*pairs, strict=True)
-        return Scored(name, f"best–worst ({what})", first, second, scores.score, read.issues, read.notes)
+        return ScoredItems(name, f"best–worst ({what})", first, second, scores.score, read.issues, read.notes)
     if is_dataset(header):
         return of_dataset(read_dataset(data, encoding=encoding), name)
     ratings = read_ratings(data, name, encoding=encoding)
     means = item_ratings(ratings.table).mean if ratings.has_people else ratings.mean
     what = "mean rating" if ratings.has_people else "score"
-    return Scored(name, what, ratings.first, ratings.second, means, ratings.issues, ratings.notes)
+    return ScoredItems(name, what, ratings.first, ratings.second, means, ratings.issues, ratings.notes)
 
 
 def is_dataset(header: Sequence[str]) -> bool:
@@ -261,14 +262,14 @@ def is_dataset(header: Sequence[str]) -> bool:
     return has_columns(header) and bool(titles & _OF_DATASETS) and "voter" not in titles
 
 
-def of_dataset(dataset: pd.DataFrame, name: str) -> Scored:
+def of_dataset(dataset: pd.DataFrame, name: str) -> ScoredItems:
     """The scores of a dataset (`tables.DATASET`)."""
     first, second = (tuple(dataset[column].astype(str)) for column in ("token_a", "token_b"))
     notes = tuple(str(note) for note in dataset.attrs.get("notes", ()))
-    return Scored(name, "score", first, second, dataset["score"].to_numpy(dtype=np.float64), notes=notes)
+    return ScoredItems(name, "score", first, second, dataset["score"].to_numpy(dtype=np.float64), notes=notes)
 
 
-def side_by_side(one: Scored, other: Scored, *, seed: int = 0) -> tuple[SideBySide, tuple[str, ...]]:
+def side_by_side(one: ScoredItems, other: ScoredItems, *, seed: int = 0) -> tuple[SideBySide, tuple[str, ...]]:
     """Two files' scores of the same items, and notes on items that stand in a file more than once: their mean counts.
 
     Items keep the texts of the first file. Intervals are over tokens where every item has two.
@@ -290,7 +291,7 @@ def side_by_side(one: Scored, other: Scored, *, seed: int = 0) -> tuple[SideBySi
     return compare_schemes(_unique(ids), scores[0], scores[1], names=names, tokens=tokens, seed=seed), tuple(notes)
 
 
-def _by_item(scored: Scored) -> tuple[dict[tuple[str, str], tuple[str, str, float]], int]:
+def _by_item(scored: ScoredItems) -> tuple[dict[tuple[str, str], tuple[str, str, float]], int]:
     found: dict[tuple[str, str], list[tuple[str, str, float]]] = {}
     for first, second, score in zip(scored.first, scored.second, scored.score.tolist(), strict=True):
         low, high = sorted((first, second))

@@ -2,7 +2,7 @@
 
 A format is one module with a `Reader`: `recognise` looks at the beginning of a file, `read` yields its words
 and vectors block by block. Add the reader to `READERS` in `loading`, and everything else follows. What is
-recognised but can't be read is in `tabular.foreign` and `ways_out`, each with the way out.
+recognised but can't be read is in `tabular.foreign` and `ways_out`, each with what to do about it.
 
 What a person can say about a file beyond its path, and the errors that ask for it.
 
@@ -205,7 +205,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Head:
+class FileHead:
     """The first `HEAD_BYTES` bytes of a file's content, and how long all of it is.
 
     `name` is what messages call the file; `size` is exact if `is_exact`, else (of a packed file) estimated.
@@ -249,7 +249,7 @@ class Source:
     NGRAMS = "ngrams.f32"
 
     def __init__(
-        self, content: Content, head: Head, threads: ThreadPoolExecutor, progress: Progress | None = None
+        self, content: Content, head: FileHead, threads: ThreadPoolExecutor, progress: Progress | None = None
     ) -> None:
         self.path, self.name, self.options = head.path, head.name, head.options
         self.packing, self.done, self.threads = content.packing, 0, threads
@@ -300,11 +300,11 @@ class Reader:
     is but can't be used; `read(source, recognised, notes)` yields the blocks and appends remarks to `notes`."""
 
     name: str
-    recognise: Callable[[Head], Recognised | None]
+    recognise: Callable[[FileHead], Recognised | None]
     read: Callable[[Source, Recognised, list[str]], Iterator[Block]] = field(repr=False)
 
 
-def read_head(path: Path, name: str = "", options: Options | None = None) -> Head:
+def read_head(path: Path, name: str = "", options: Options | None = None) -> FileHead:
     """The beginning of the file at `path`, which messages call `name`; raises `InputError` where there is none."""
     name, options = shown_path(name) or shown_name(path), options or Options()
     with open_content(path, name) as content:
@@ -314,7 +314,7 @@ def read_head(path: Path, name: str = "", options: Options | None = None) -> Hea
             # As much again for each byte of the file as for those unpacked so far.
             ratio = content.file_size / max(content.file_done, 1)
             size = len(start) if is_whole else max(len(start) + 1, round(len(start) * ratio))
-        return Head(path, size, start, name, content.size is not None or is_whole, content.packing, options=options)
+        return FileHead(path, size, start, name, content.size is not None or is_whole, content.packing, options=options)
 
 
 _UNPACK = "unpack it and choose the file inside"
@@ -331,7 +331,7 @@ _OTHER = "export the model in word2vec format"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def refuse(head: Head) -> None:
+def refuse(head: FileHead) -> None:
     """Raise `InputError` for a file that is known to be something else, saying what it is and what to do."""
     if head.size == 0:
         raise InputError(f"{head.name} is empty. Fetch it again.")
@@ -350,7 +350,7 @@ def refuse(head: Head) -> None:
         raise InputError(f"{head.name} is text in UTF-16{within}: save it as UTF-8.")
 
 
-def check_dimensions(head: Head, dimensions: int) -> None:
+def check_dimensions(head: FileHead, dimensions: int) -> None:
     """Raise `InputError` for a vector length that no embedding has."""
     if not 1 <= dimensions <= MAX_DIMENSIONS:
         raise InputError(

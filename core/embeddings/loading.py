@@ -23,7 +23,7 @@ from .formats import (
     HEAD_BYTES,
     SIMILARITIES,
     Block,
-    Head,
+    FileHead,
     Options,
     Progress,
     Reader,
@@ -61,7 +61,7 @@ READERS: tuple[Reader, ...] = (
 )
 
 
-def _recognise(head: Head) -> tuple[Reader, Recognised]:
+def _recognise(head: FileHead) -> tuple[Reader, Recognised]:
     if similarities.READER.recognise(head) is None:  # which may be in UTF-16, as no vectors can
         refuse(head)
     for reader in READERS:
@@ -92,7 +92,7 @@ def sniff(
 
 def recognise_start(start: bytes, size: int) -> Recognised | None:
     """What embedding begins with these bytes and has `size` of them, None for none of a known format."""
-    head = Head(Path("file"), size, start[:HEAD_BYTES], "file", options=Options())
+    head = FileHead(Path("file"), size, start[:HEAD_BYTES], "file", options=Options())
     try:
         return _recognise(head)[1]
     except InputError:
@@ -103,7 +103,7 @@ def _options(trusted: bool, encoding: str, vocabulary: Path | str | None) -> Opt
     return Options(trusted, encoding, None if vocabulary is None else Path(vocabulary))
 
 
-def _check_needs(head: Head, recognised: Recognised) -> None:
+def _check_needs(head: FileHead, recognised: Recognised) -> None:
     if recognised.needs_trust and not head.options.trusted:
         raise TrustError(f"{head.name}: {recognised.needs_trust}")
     if recognised.needs_vocabulary:
@@ -111,7 +111,7 @@ def _check_needs(head: Head, recognised: Recognised) -> None:
 
 
 @contextmanager
-def _open(head: Head, progress: Progress | None) -> Iterator[Source]:
+def _open(head: FileHead, progress: Progress | None) -> Iterator[Source]:
     # Threads end here, not in the generators of readers: one that is left early is closed whenever memory is tidied.
     with (
         ThreadPoolExecutor(1) as hashing,
@@ -121,7 +121,7 @@ def _open(head: Head, progress: Progress | None) -> Iterator[Source]:
         yield Source(content, head, threads, progress)
 
 
-def _info(head: Head, recognised: Recognised, source: Source, notes: Iterable[str], n_words: int) -> EmbeddingInfo:
+def _info(head: FileHead, recognised: Recognised, source: Source, notes: Iterable[str], n_words: int) -> EmbeddingInfo:
     """The info of a file read to its end, before words are counted out."""
     if n_words == 0:
         raise InputError(f"{head.name} holds no words. Fetch it again.")
@@ -188,7 +188,9 @@ def import_embedding(
     return info
 
 
-def _write(head: Head, reader: Reader, recognised: Recognised, part: Path, progress: Progress | None) -> EmbeddingInfo:
+def _write(
+    head: FileHead, reader: Reader, recognised: Recognised, part: Path, progress: Progress | None
+) -> EmbeddingInfo:
     notes: list[str] = []
     n_words = 0
     with _open(head, progress) as source:
@@ -254,7 +256,7 @@ def load(
 
 
 def _collect(
-    head: Head, reader: Reader, recognised: Recognised, wanted: frozenset[str] | None, progress: Progress | None
+    head: FileHead, reader: Reader, recognised: Recognised, wanted: frozenset[str] | None, progress: Progress | None
 ) -> Embedding:
     """The words of a file, all or the `wanted` ones, in memory."""
     notes: list[str] = []

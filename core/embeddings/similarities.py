@@ -18,17 +18,17 @@ from ..errors import InputError, Issue
 from ..metrics import rounded_scores
 from .formats import Block, Reader, Recognised, Source
 from .neighbours import DuplicateVectors, NormsSummary, check_pairs
-from .readers.similarity_files import COLUMNS, FORMAT, MAX_ISSUES, Rows, read_rows, recognise
+from .readers.similarity_files import COLUMNS, FORMAT, MAX_ISSUES, SimilarityRows, read_rows, recognise
 from .storage import PAIRS, EmbeddingInfo, read_vocabulary, write_info, write_vocabulary
 from .vectors import NOT_IN_VOCABULARY, Embedding, LookUp
 
-__all__ = ["COLUMNS", "READER", "Pairs", "Similarities", "described", "open_pairs", "read_pairs", "write"]
+__all__ = ["COLUMNS", "READER", "SimilarityPairs", "Similarities", "described", "open_pairs", "read_pairs", "write"]
 
 _SCHEMA = pa.schema([("first", pa.int32()), ("second", pa.int32()), ("similarity", pa.float64())])
 
 
 @dataclass(frozen=True)
-class Pairs:
+class SimilarityPairs:
     """Unordered pairs of `words`, sorted by (`first`, `second`), with their `values`."""
 
     words: pa.ChunkedArray
@@ -44,7 +44,7 @@ class Pairs:
         return np.where(keys[places] == wanted, self.values[places], np.nan)
 
 
-def read_pairs(source: Source, recognised: Recognised, notes: list[str]) -> Pairs:
+def read_pairs(source: Source, recognised: Recognised, notes: list[str]) -> SimilarityPairs:
     """The pairs in a file; remarks go to `notes`.
 
     A pair that stands there several times, in either order, must have one value (to 12 digits of the largest). Raises
@@ -63,11 +63,11 @@ def read_pairs(source: Source, recognised: Recognised, notes: list[str]) -> Pair
     kept = order[is_first]
     _note(rows, int((~is_first).sum()), notes)
     first, second = np.divmod(keys[kept], len(words))
-    return Pairs(words, first.astype(np.int32), second.astype(np.int32), rows.values[kept])
+    return SimilarityPairs(words, first.astype(np.int32), second.astype(np.int32), rows.values[kept])
 
 
 def _check_contradictions(
-    name: str, rows: Rows, tokens: pa.DictionaryArray, order: np.ndarray, is_first: np.ndarray
+    name: str, rows: SimilarityRows, tokens: pa.DictionaryArray, order: np.ndarray, is_first: np.ndarray
 ) -> None:
     """Raise `InputError` if a pair has two values; `order` sorts the rows by pair, `is_first` marks each's first."""
     firsts = order[np.maximum.accumulate(np.where(is_first, np.arange(len(order)), 0))]
@@ -84,7 +84,7 @@ def _check_contradictions(
     raise InputError(f"{name} contradicts itself in {len(differ):,} rows; keep one value a pair.", issues)
 
 
-def _note(rows: Rows, n_repeats: int, notes: list[str]) -> None:
+def _note(rows: SimilarityRows, n_repeats: int, notes: list[str]) -> None:
     n_outside = int((np.abs(rows.values) > 1).sum())
     if n_repeats:
         notes.append(f"pairs that stood there before with the same value, left out: {n_repeats:,}")
@@ -94,12 +94,12 @@ def _note(rows: Rows, n_repeats: int, notes: list[str]) -> None:
         notes.append(f"similarities outside [−1, 1], kept as they are: {n_outside:,}")
 
 
-def described(info: EmbeddingInfo, pairs: Pairs) -> EmbeddingInfo:
+def described(info: EmbeddingInfo, pairs: SimilarityPairs) -> EmbeddingInfo:
     """`info` with the counts of `pairs`."""
     return replace(info, n_words=len(pairs.words), n_pairs=len(pairs.values), dimensions=0)
 
 
-def write(folder: Path, pairs: Pairs, info: EmbeddingInfo) -> EmbeddingInfo:
+def write(folder: Path, pairs: SimilarityPairs, info: EmbeddingInfo) -> EmbeddingInfo:
     """Write an import into `folder`, its info last; returns the completed info."""
     info = described(info, pairs)
     write_vocabulary(folder, pairs.words)
@@ -118,7 +118,7 @@ class Similarities(Embedding):
     what needs them raises `InputError`.
     """
 
-    def __init__(self, info: EmbeddingInfo, pairs: Pairs) -> None:
+    def __init__(self, info: EmbeddingInfo, pairs: SimilarityPairs) -> None:
         super().__init__(info, pairs.words, np.empty((len(pairs.words), 0), np.float32), np.empty(0), partial=False)
         self._pairs = pairs
 
@@ -204,7 +204,7 @@ def open_pairs(folder: Path, info: EmbeddingInfo) -> Similarities:
     if (len(words), len(values)) != (info.n_words, info.n_pairs):
         found = f"{len(words)} tokens and {len(values)} pairs instead of {info.n_words} and {info.n_pairs}"
         raise InputError(f"The similarities in {folder} are damaged: there are {found}. Import them again.")
-    return Similarities(info, Pairs(words, first, second, values))
+    return Similarities(info, SimilarityPairs(words, first, second, values))
 
 
 def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[Block]:

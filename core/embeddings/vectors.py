@@ -205,7 +205,7 @@ class Embedding:
         self._vocabulary, self._matrix, self._norms = vocabulary, matrix, norms
         self._subwords, self._uses_subwords, self._scratch = subwords, False, scratch
         self.look_up = LookUp()
-        self._places = Places(vocabulary, self.look_up)
+        self._places = TokenRows(vocabulary, self.look_up)
 
     def __repr__(self) -> str:
         return f"Embedding({self.name!r}, n_words={self.n_words}, dimensions={self.dimensions})"
@@ -260,7 +260,7 @@ class Embedding:
     def with_look_up(self, look_up: LookUp) -> Self:
         """The same embedding, which looks tokens up in another way; nothing of it is copied."""
         other = copy(self)
-        other.look_up, other._places = look_up, Places(self._vocabulary, look_up)
+        other.look_up, other._places = look_up, TokenRows(self._vocabulary, look_up)
         return other
 
     @property
@@ -462,7 +462,7 @@ class Embedding:
         return pairwise_cosines(self._matrix[rows], places_a, places_b)
 
 
-class Places:
+class TokenRows:
     """The rows of tokens in a vocabulary, by a way of looking them up; what was asked once is remembered."""
 
     def __init__(self, vocabulary: pa.ChunkedArray, look_up: LookUp) -> None:

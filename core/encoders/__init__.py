@@ -8,6 +8,6 @@ A BERT with mean or first-token pooling (MiniLM, BGE, E5, GTE and their like) is
 `model.safetensors`, and needs nothing else. Other kinds go by the optional package sentence-transformers.
 """
 
-from .folder import ENCODED, FoundEncoder, digest_of, encode_into, encoder_of, look_at, open_encoder
+from .folder import ENCODED, FoundEncoder, digest_of, encode_into, encoder_of, inspect, open_encoder
 
-__all__ = ["ENCODED", "FoundEncoder", "digest_of", "encode_into", "encoder_of", "look_at", "open_encoder"]
+__all__ = ["ENCODED", "FoundEncoder", "digest_of", "encode_into", "encoder_of", "inspect", "open_encoder"]

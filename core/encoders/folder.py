@@ -123,7 +123,7 @@ class FoundEncoder:
         return f"a sentence encoder ({self.kind}, {self.dimensions} dimensions), {how}"
 
 
-def look_at(folder: str | Path) -> FoundEncoder:
+def inspect(folder: str | Path) -> FoundEncoder:
     """What a folder holds; nothing of its weights is read.
 
     Raises `InputError` where there is no encoder, or one that takes a package which isn't installed.
@@ -165,9 +165,9 @@ def look_at(folder: str | Path) -> FoundEncoder:
 
 
 def open_encoder(found: FoundEncoder | str | Path, *, trusted: bool = False) -> Encoder:
-    """The encoder of a folder; raises `InputError` as `look_at` does, and where it isn't `trusted` but must be."""
+    """The encoder of a folder; raises `InputError` as `inspect` does, and where it isn't `trusted` but must be."""
     if not isinstance(found, FoundEncoder):
-        found = look_at(found)
+        found = inspect(found)
     if found.needs_trust and not trusted:
         raise InputError(found.needs_trust)
     if found.why_not:

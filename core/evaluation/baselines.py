@@ -21,7 +21,7 @@ from ..metrics import rounded_scores
 from .compare import evaluate, ranked_apart
 from .figures import NAMES, TOP_K, correlations
 from .ratings.text_overlap import longest_run
-from .results import Correlations, Figure
+from .results import Correlations, FigureEstimate
 
 LEVEL = 0.9
 DRAWS = 200
@@ -171,9 +171,9 @@ def baselines(
     return Baselines(tuple(rows))
 
 
-def _expected(values: Sequence[float | None]) -> Figure:
+def _expected(values: Sequence[float | None]) -> FigureEstimate:
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
-        return Figure(None, reason="It is undefined for a random ranking of these items.")
+        return FigureEstimate(None, reason="It is undefined for a random ranking of these items.")
     lower, upper = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-    return Figure(float(np.mean(known)), lower, upper)
+    return FigureEstimate(float(np.mean(known)), lower, upper)

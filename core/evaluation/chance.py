@@ -37,8 +37,8 @@ from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
 from .figures import correlations
 from .models import Model
-from .results import Comparison, Correlations, Evaluation, model_scores
-from .tokens import Coded
+from .results import Correlations, Evaluation, ModelComparison, model_scores
+from .token_intervals import Coded
 
 PERMUTATIONS = 999
 MOST_ITEMS = 100_000
@@ -189,7 +189,7 @@ class Chance:
 
 
 @dataclass(frozen=True)
-class Share:
+class ShareOfCeiling:
     """`value` is the share of the module, with what it follows from; None, and why, where it is undefined."""
 
     value: float | None
@@ -281,7 +281,7 @@ def shares(
     apart: bool = False,
     why_none: str = NO_CEILING,
     seed: int = SEED,
-) -> dict[str, Share]:
+) -> dict[str, ShareOfCeiling]:
     """The shares of a model's `figures`, which are over those of `items` (n,), True or False, that it covers.
 
     ceilings : by figure, of `NAMES`; one that isn't there is why_none. apart : figures, chance and ceilings are means
@@ -297,26 +297,26 @@ def shares(
             for area in dict.fromkeys(areas[rows])
         ]
     except UndefinedMetricError as error:
-        return {name: Share(None, None, ceilings.get(name), str(error)) for name in NAMES}
+        return {name: ShareOfCeiling(None, None, ceilings.get(name), str(error)) for name in NAMES}
     found = {}
     for name in NAMES:
         figure, ceiling = getattr(figures, name), ceilings.get(name)
         by_chance = float(np.mean([part[name].mean for part in parts])) if parts else None
         if figure.estimate is None or by_chance is None:
-            found[name] = Share(None, by_chance, ceiling, figure.reason)
+            found[name] = ShareOfCeiling(None, by_chance, ceiling, figure.reason)
         elif ceiling is None:
-            found[name] = Share(None, by_chance, None, why_none)
+            found[name] = ShareOfCeiling(None, by_chance, None, why_none)
         else:
             try:
-                found[name] = Share(share_of(figure.estimate, by_chance, ceiling), by_chance, ceiling)
+                found[name] = ShareOfCeiling(share_of(figure.estimate, by_chance, ceiling), by_chance, ceiling)
             except UndefinedMetricError as error:
-                found[name] = Share(None, by_chance, ceiling, str(error))
+                found[name] = ShareOfCeiling(None, by_chance, ceiling, str(error))
     return found
 
 
 def shares_of(
-    comparison: Comparison, ceilings: Mapping[str, float], *, why_none: str = NO_CEILING, seed: int = SEED
-) -> dict[str, list[dict[str, Share]]]:
+    comparison: ModelComparison, ceilings: Mapping[str, float], *, why_none: str = NO_CEILING, seed: int = SEED
+) -> dict[str, list[dict[str, ShareOfCeiling]]]:
     """The shares of each model, in order: under "overall" over its own items, under "common" over those that all cover.
 
     See `shares`. Under the policy "lowest" both are over all items.

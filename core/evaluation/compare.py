@@ -29,7 +29,7 @@ from ..errors import InputError, Issue
 from ..tables import DATASET
 from .figures import NAMES, TOP_K, correlations
 from .models import Model, with_parts
-from .results import NOTIONS, POLICIES, Comparison, Correlations, Evaluation, Figure, model_scores
+from .results import NOTIONS, POLICIES, Correlations, Evaluation, FigureEstimate, ModelComparison, model_scores
 
 KEY = "tokens_proposed_by"
 Token = tuple[str, str]  # area, token
@@ -79,7 +79,7 @@ def items_with(pairs: pd.DataFrame, tokens: Iterable[Token]) -> NDArray[np.bool_
 
 
 MANY = 1_000_000  # items beyond which Kendall's figures are taken under the chosen notion only
-NO_PEARSON = Figure(None, reason="Items that the model lacks have a rank under this policy, but no score.")
+NO_PEARSON = FigureEstimate(None, reason="Items that the model lacks have a rank under this policy, but no score.")
 _SMALL = 1e-3  # similarities below it are on another scale than cosines
 
 
@@ -173,11 +173,11 @@ def compare(
     notion: str | None = None,
     policy: str = "common",
     top: int = TOP_K,
-) -> Comparison:
+) -> ModelComparison:
     """`evaluate` several models; also over the items that all of them cover, where they can be ranked fairly.
 
     `embeddings` may be a generator: only one of them is needed at a time. `policy`, one of `results.POLICIES`, says
-    what is done about tokens that a model lacks; `Comparison.figures` has the figures by it. For "parts" an
+    what is done about tokens that a model lacks; `ModelComparison.figures` has the figures by it. For "parts" an
     embedding loaded for chosen tokens must hold their parts too (`words_of`).
     """
     if policy not in POLICIES:
@@ -200,7 +200,7 @@ def compare(
     if proposed:
         free = ~items_with(evaluations[0].pairs, proposed)
         without = tuple(over(e, free, apart=apart) for e in evaluations)
-    return Comparison(evaluations, common, n_common, without, policy, apart)
+    return ModelComparison(evaluations, common, n_common, without, policy, apart)
 
 
 def _over_common(evaluation: Evaluation, covered: np.ndarray, n_common: int, apart: bool) -> Correlations:

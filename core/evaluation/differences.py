@@ -13,13 +13,13 @@ from scipy.special import ndtr, ndtri
 from ..base.estimates import holm
 from ..errors import InputError
 from ..metrics import rounded_scores
-from .tokens import TokenDraws
+from .token_intervals import TokenDraws
 
 SIGNIFICANCE, POWER = 0.1, 0.8
 
 
 @dataclass(frozen=True)
-class Told:
+class PairwiseDifference:
     """What is known of the difference between two models.
 
     difference : the first's figure less the second's, over the items that both are taken over; corrected and error :
@@ -48,14 +48,14 @@ def two_sided(first_better: float) -> float:
     return 2.0 * min(first_better, 1.0 - first_better)
 
 
-def adjusted(told: Iterable[Told]) -> tuple[Told, ...]:
+def adjusted(told: Iterable[PairwiseDifference]) -> tuple[PairwiseDifference, ...]:
     """The same pairs with their p-values adjusted for each other."""
     pairs = list(told)
     p_values = rounded_scores(holm([two_sided(pair.first_better) for pair in pairs]), largest=1).tolist()
     return tuple(replace(pair, p=p) for pair, p in zip(pairs, p_values, strict=True))
 
 
-def by_tokens(names: Sequence[str], draws: TokenDraws, figure: str = "rho_w") -> tuple[Told, ...]:
+def by_tokens(names: Sequence[str], draws: TokenDraws, figure: str = "rho_w") -> tuple[PairwiseDifference, ...]:
     """Every two models by resampled tokens; without those for which there is no interval."""
     found = []
     for one, other in combinations(range(len(names)), 2):
@@ -64,7 +64,7 @@ def by_tokens(names: Sequence[str], draws: TokenDraws, figure: str = "rho_w") ->
             continue
         gap = float(draws.estimates[figure][one] - draws.estimates[figure][other])
         found.append(
-            Told(
+            PairwiseDifference(
                 names[one], names[other], gap, bounds.corrected, bounds.error, bounds.lower, bounds.upper,
                 first_better(bounds.corrected, bounds.error),
             )

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import metrics, rank_kernels
 from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
-from .results import NOT_TAKEN, Correlations, Figure
+from .results import NOT_TAKEN, Correlations, FigureEstimate
 
 Ints = NDArray[np.intp]
 
@@ -45,7 +45,7 @@ class Ranked:
         return np.cumsum(inside, axis=1) - inside, inside
 
 
-class Multiples:
+class WeightedResamples:
     """Two lists of scores of the same n items, and their figures for any multiplicities.
 
     x, y : shape (n,), higher = more related, without NaN; n0 : offset of the weights; top : k of the precision.
@@ -241,7 +241,7 @@ def correlations(
     return _made(len(scores), len(x), _figures(x, y, n0, top, names), top)
 
 
-def _figures(x: np.ndarray, y: np.ndarray, n0: float, top: int, names: Sequence[str]) -> dict[str, Figure]:
+def _figures(x: np.ndarray, y: np.ndarray, n0: float, top: int, names: Sequence[str]) -> dict[str, FigureEstimate]:
     """The figures of two lists of scores; ranks are taken once for all four that go by them."""
     found = {}
     if "pearson" in names:
@@ -252,36 +252,38 @@ def _figures(x: np.ndarray, y: np.ndarray, n0: float, top: int, names: Sequence[
     try:
         a, b = metrics.two_rankings(x, y)
     except UndefinedMetricError as error:
-        return found | {name: Figure(None, reason=str(error)) for name in wanted}
+        return found | {name: FigureEstimate(None, reason=str(error)) for name in wanted}
     weighted, even = metrics.weights(a, b, n0), np.full(len(a), 1.0 / len(a))
     if "rho_w" in names:
-        found["rho_w"] = Figure(metrics.correlation_of_ranks(a, b, weighted))
+        found["rho_w"] = FigureEstimate(metrics.correlation_of_ranks(a, b, weighted))
     if "rho" in names:
-        found["rho"] = Figure(metrics.correlation_of_ranks(a, b, even))
+        found["rho"] = FigureEstimate(metrics.correlation_of_ranks(a, b, even))
     taus = [name for name in ("tau_w", "tau") if name in names]
     if taus:
         of = {"tau_w": weighted, "tau": np.ones(len(a))}
         values = rank_kernels.tau_of_ranks(a, b, *(of[name] for name in taus))
-        found |= {name: Figure(value) for name, value in zip(taus, values, strict=True)}
+        found |= {name: FigureEstimate(value) for name, value in zip(taus, values, strict=True)}
     return found
 
 
-def _made(n_items: int, n_covered: int, found: Mapping[str, Figure], top: int, n_areas: int = 0) -> Correlations:
+def _made(
+    n_items: int, n_covered: int, found: Mapping[str, FigureEstimate], top: int, n_areas: int = 0
+) -> Correlations:
     rho_w, tau_w, rho, tau, linear, precision = (found.get(name, NOT_TAKEN) for name in NAMES)
     return Correlations(n_items, n_covered, rho_w, tau_w, rho, tau, n_areas, linear, precision, top)
 
 
-def _mean_figure(parts: Mapping[str, Correlations], name: str) -> Figure:
+def _mean_figure(parts: Mapping[str, Correlations], name: str) -> FigureEstimate:
     """The mean of a figure over areas; undefined where it is in one of them, or where there is none."""
     figures = {area: getattr(part, name) for area, part in parts.items()}
     undefined = [f"{area}: {figure.reason}" for area, figure in figures.items() if figure.estimate is None]
     if undefined or not figures:
-        return Figure(None, reason=undefined[0] if undefined else "No item is covered.")
-    return Figure(float(np.mean([figure.estimate for figure in figures.values()])))
+        return FigureEstimate(None, reason=undefined[0] if undefined else "No item is covered.")
+    return FigureEstimate(float(np.mean([figure.estimate for figure in figures.values()])))
 
 
-def _figure(metric: Callable[[], float]) -> Figure:
+def _figure(metric: Callable[[], float]) -> FigureEstimate:
     try:
-        return Figure(metric())
+        return FigureEstimate(metric())
     except UndefinedMetricError as error:
-        return Figure(None, reason=str(error))
+        return FigureEstimate(None, reason=str(error))

@@ -28,7 +28,7 @@ Ends = tuple[float | None, float | None, float | None]  # an estimate, and the e
 
 
 @dataclass(frozen=True)
-class Figure:
+class FigureEstimate:
     """A correlation or the like: its estimate and the bounds of its two intervals, each None where there is none.
 
     `lower` and `upper` say what other *votes* on these items would have given, `token_lower` and `token_upper` what
@@ -63,17 +63,17 @@ class Figure:
         """The estimate that the interval over tokens is about, and the interval; None for none."""
         return self.token_corrected, self.token_lower, self.token_upper
 
-    def with_votes(self, corrected: float, lower: float, upper: float) -> Figure:
+    def with_votes(self, corrected: float, lower: float, upper: float) -> FigureEstimate:
         """The figure with an interval over votes about `corrected`, which is cut like the interval."""
         return replace(self, corrected=min(max(corrected, lower), upper), lower=lower, upper=upper)
 
-    def with_tokens(self, corrected: float, lower: float, upper: float) -> Figure:
+    def with_tokens(self, corrected: float, lower: float, upper: float) -> FigureEstimate:
         """The figure with an interval over tokens about `corrected`, which is cut like the interval."""
         inside = min(max(corrected, lower), upper)
         return replace(self, token_corrected=inside, token_lower=lower, token_upper=upper)
 
 
-NOT_TAKEN = Figure(None, reason="It wasn't asked for.")
+NOT_TAKEN = FigureEstimate(None, reason="It wasn't asked for.")
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,13 @@ class Correlations:
 
     n_items: int
     n_covered: int
-    rho_w: Figure
-    tau_w: Figure
-    rho: Figure
-    tau: Figure
+    rho_w: FigureEstimate
+    tau_w: FigureEstimate
+    rho: FigureEstimate
+    tau: FigureEstimate
     n_areas: int = 0
-    pearson: Figure = NOT_TAKEN
-    precision: Figure = NOT_TAKEN
+    pearson: FigureEstimate = NOT_TAKEN
+    precision: FigureEstimate = NOT_TAKEN
     top: int = 0
     n_lowest: int = 0
 
@@ -169,7 +169,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ModelComparison:
     """Several models on one dataset: each by itself, and all of them over the `n_common` items that all cover.
 
     `policy`, one of `POLICIES`, says what is done about tokens that a model lacks, and `figures` follows it. Under

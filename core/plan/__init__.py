@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .plan import Plan
+from .campaign_plan import Plan
 
 __all__ = ["Plan"]

@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from ..errors import PlanError
-from .plan import Plan, amount, cost, whole
+from .campaign_plan import Plan, amount, cost, whole
 
 
 def reward_for_wage(
@@ -21,7 +21,7 @@ def reward_for_wage(
 
         reward = wage · t̄ · comparisons per task / 3600
 
-    The terms are those of `plan.cost`. A last task with fewer comparisons pays better.
+    The terms are those of `campaign_plan.cost`. A last task with fewer comparisons pays better.
     Raises `PlanError` for values out of range.
 
     >>> reward_for_wage(12, seconds_per_comparison=6, comparisons_per_task=10)

@@ -30,7 +30,7 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class Kept:
+class RegisteredPart:
     """What became of a registered part: `same` or not, and what was registered and found where it differs."""
 
     part: str
@@ -60,7 +60,7 @@ def digest_of(content: str) -> str:
     return hashlib.sha256(content.encode("utf-8")).hexdigest()
 
 
-def kept_of(content: str, parts: Mapping[str, Any]) -> tuple[Kept, ...]:
+def registered_parts(content: str, parts: Mapping[str, Any]) -> tuple[RegisteredPart, ...]:
     """Part by part, whether what was registered is found now. Raises `InputError` for a text of another kind."""
     try:
         whole = json.loads(content)
@@ -75,9 +75,9 @@ def kept_of(content: str, parts: Mapping[str, Any]) -> tuple[Kept, ...]:
     for name, label in PARTS.items():
         before, after = registered.get(name), found[name]
         if before == after:
-            result.append(Kept(label, True))
+            result.append(RegisteredPart(label, True))
         else:
-            result.append(Kept(label, False, _short(before), _short(after)))
+            result.append(RegisteredPart(label, False, _short(before), _short(after)))
     return tuple(result)
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import InputError, Issue
-from ..questions.template import render_preview, template, write_batch
-from ..tabular import Table
-from ..votes.meanings import OpenQuestionsError, Question, with_choices
+from ..questions.comparison_page import render_preview, template, write_batch
+from ..tabular import SourceTable
+from ..votes.meanings import OpenQuestionsError, ValueQuestion, with_choices
 from ..votes.platform import Outgoing, Platform, PlatformFile, ResultFile
-from .dresses import undressed
+from .answer_layouts import normalised
 from .label_studio import LABEL_STUDIO
-from .mapped import Mapping, of_server, read_mapped
+from .mapped_tables import Mapping, of_server, read_mapped
 from .mturk import MTURK
 from .plain import PLAIN, write_comparisons
 from .presets import PRESETS, guess, open_results, preset_mapping, preset_of
@@ -49,31 +49,31 @@ def read_results(data: bytes, filename: str, mapping: Mapping | None = None) -> 
     return read_table(open_results(data, filename), mapping)
 
 
-def read_table(table: Table, mapping: Mapping | None = None) -> ResultFile:
+def read_table(table: SourceTable, mapping: Mapping | None = None) -> ResultFile:
     """Read an opened result file, as `read_results`."""
     said = mapping or Mapping()
     if said.named():
-        return read_mapped(undressed(table), said)
+        return read_mapped(normalised(table), said)
     columns = {name.strip().casefold() for name in table.header}
     preset = preset_mapping(table)
     for platform in (TURKLE, MTURK, PROLIFIC):
         if platform.recognises(columns):
-            return _with_said(platform.read_results(table, said), said)
+            return _with_meanings(platform.read_results(table, said), said)
     if preset is not None:
         return read_mapped(table, preset.saying(said))
     if PLAIN.recognises(columns):
-        return _with_said(PLAIN.read_results(table, said), said)
+        return _with_meanings(PLAIN.read_results(table, said), said)
     raise _unknown(table, columns)
 
 
-def _with_said(found: ResultFile, said: Mapping) -> ResultFile:
+def _with_meanings(found: ResultFile, said: Mapping) -> ResultFile:
     """A file of a platform's own columns with what a person said of its choices and of the server it is from."""
     answers = found.answers.assign(choice=with_choices(found.answers["choice"], said))
     of_server(answers, said, found.platform)
     return replace(found, answers=answers)
 
 
-def _unknown(table: Table, columns: set[str]) -> InputError:
+def _unknown(table: SourceTable, columns: set[str]) -> InputError:
     """Why a table can't be read as it is."""
     platform = preset_of(table.header)
     if platform is not None and not guess(table).choice:
@@ -107,9 +107,9 @@ __all__ = [
     "Outgoing",
     "Platform",
     "PlatformFile",
-    "Question",
+    "ValueQuestion",
     "ResultFile",
-    "Table",
+    "SourceTable",
     "UnnamedColumnsError",
     "guess",
     "open_results",
@@ -117,7 +117,7 @@ __all__ = [
     "read_table",
     "render_preview",
     "template",
-    "undressed",
+    "normalised",
     "write_batch",
     "write_comparisons",
 ]

@@ -25,9 +25,9 @@ from ..questions.rating.kind import RATING_PAGE, read_qualification
 from ..questions.rating.scales import Qualified
 from ..questions.task_page import MOST_ROWS, settings_of_page
 from ..tables import ANSWERS
-from ..tabular import Table, places_of, refuse_doubled
+from ..tabular import SourceTable, places_of, refuse_doubled
 from ..votes.answers import TEXTS, joined
-from ..votes.meanings import NOTHING_SAID, Said
+from ..votes.meanings import NO_MEANINGS, ValueMeanings
 from ..votes.platform import ResultFile
 from ..votes.reading import damaged_voters, decoded, forget_damaged, numbers, result_file, row_issues, stripped
 from ..votes.times import to_utc, unread_times
@@ -41,7 +41,7 @@ _READ = ("assignmentid", "workerid", "assignmentstatus", "approve", "reject", "r
 _DECISIONS = ("assignmentstatus", "approve", "reject", "requesterfeedback")
 
 
-def read_round_results(data: bytes, filename: str, kind: RoundKind, said: Said = NOTHING_SAID) -> ResultFile:
+def read_round_results(data: bytes, filename: str, kind: RoundKind, said: ValueMeanings = NO_MEANINGS) -> ResultFile:
     """Read a result file of a round that asks questions of this kind.
 
     Its `answers` (`tables.ANSWERS`) have in `choice` the answer as it was given, in the kind's own form; in `left_a`
@@ -60,7 +60,7 @@ def read_round_results(data: bytes, filename: str, kind: RoundKind, said: Said =
     )
 
 
-def _read_plain(table: Table, said: Said) -> ResultFile:
+def _read_plain(table: SourceTable, said: ValueMeanings) -> ResultFile:
     places = places_of(table, ("question_id", "voter", "answer", "seconds", "submitted_at"))
     if "voter" not in places:
         raise InputError(f"{table.name} lacks the column voter.", [Issue("column is missing", column="voter")])
@@ -79,7 +79,7 @@ def _read_plain(table: Table, said: Said) -> ResultFile:
     return result_file("plain", rows, _typed(frame[kept].reset_index(drop=True)), unread, notices, shows_texts=False)
 
 
-def _read_platform(table: Table, kind: RoundKind, said: Said) -> ResultFile:
+def _read_platform(table: SourceTable, kind: RoundKind, said: ValueMeanings) -> ResultFile:
     names = [name.strip().casefold() for name in table.header]
     place = {name: at for at, name in enumerate(names)}
     if "input.task_id" not in place:

@@ -17,11 +17,11 @@ import pandas as pd
 
 from ..errors import InputError
 from ..i18n import language
-from ..questions.template import FIELDS, NOTIONS, TIE, UNKNOWN, paragraphs_of
-from ..tabular import Table
-from ..votes.meanings import Said
+from ..questions.comparison_page import FIELDS, NOTIONS, TIE, UNKNOWN, paragraphs_of
+from ..tabular import SourceTable
+from ..votes.meanings import ValueMeanings
 from ..votes.platform import Outgoing, PlatformFile, ResultFile
-from .mapped import read_mapped
+from .mapped_tables import read_mapped
 from .plain import comparison_ids
 
 CHOICE, OTHER = "choice", "other"  # the names of the two controls
@@ -66,7 +66,7 @@ class LabelStudio:
         """A CSV export of tasks that Runoff made."""
         return {"comparison_id", "annotation_id", "annotator"} <= set(columns)
 
-    def read_results(self, file: Table, said: Said) -> ResultFile:
+    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read an export by its preset. Raises `InputError` where its tasks are not Runoff's."""
         from .presets import preset_mapping
 

@@ -15,15 +15,15 @@ import pandas as pd
 from ..base.arrays import Ints
 from ..base.plurals import many
 from ..errors import Issue
-from ..questions.template import template, write_batch
-from ..tabular import Table
+from ..questions.comparison_page import template, write_batch
+from ..tabular import SourceTable
 from ..votes.answers import find_layout, read_answers
 from ..votes.meanings import (
     APPROVE_ASKED,
-    NOTHING_SAID,
+    NO_MEANINGS,
     STATUS_ASKED,
     STATUSES,
-    Said,
+    ValueMeanings,
     approves,
     key_of,
     reason_of,
@@ -89,7 +89,7 @@ class MechanicalTurk:
     )
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
-        """The batch, and the page in both dresses."""
+        """The batch, and the page in both layouts."""
         about = (
             "One row per task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row per task."
         )
@@ -105,7 +105,7 @@ class MechanicalTurk:
         """A file with an assignment's status, or at least its id and no mark of Turkle."""
         return "turkle.username" not in columns and bool({"assignmentstatus", "assignmentid"} & set(columns))
 
-    def read_results(self, file: Table, said: Said) -> ResultFile:
+    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read the file; rows that stop after the last Answer column are as Mechanical Turk writes them."""
         layout = find_layout(file, ("AssignmentId", "WorkerId", "AssignmentStatus"), self.download_hint)
         names = ("assignmentstatus", "approve", "reject", "requesterfeedback")
@@ -118,7 +118,9 @@ class MechanicalTurk:
         return read_answers(self.name, rows, layout, wanted, statuses, notes, notices)
 
 
-def decided(columns: Sequence[pd.Series], numbers: Ints, said: Said) -> tuple[list[str], list[str], list[Issue]]:
+def decided(
+    columns: Sequence[pd.Series], numbers: Ints, said: ValueMeanings
+) -> tuple[list[str], list[str], list[Issue]]:
     """The status of each row and the reason for it, by `decide`, and what to say of decisions that contradict
     themselves; columns as its parameters, `numbers` are the rows'."""
     if not len(columns[0]):
@@ -135,7 +137,7 @@ def decided(columns: Sequence[pd.Series], numbers: Ints, said: Said) -> tuple[li
     return [found[code][0] for code in codes], [found[code][1] for code in codes], notices
 
 
-def decide(status: str, approve: str, reject: str, feedback: str, said: Said = NOTHING_SAID) -> tuple[str, str]:
+def decide(status: str, approve: str, reject: str, feedback: str, said: ValueMeanings = NO_MEANINGS) -> tuple[str, str]:
     """An assignment's status, with the decision that is pending in the file, and the reason for it.
 
     A mark in Approve approves, also what was rejected before; a reason in Reject rejects what was only submitted; with

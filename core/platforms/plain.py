@@ -29,13 +29,13 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..i18n import language as language_of
-from ..questions.template import FIELDS, NO_WORDING, Wording, fill, paragraphs_of, render, template
+from ..questions.comparison_page import FIELDS, NO_WORDING, Wording, fill, paragraphs_of, render, template
 from ..tables import COMPARISONS
-from ..tabular import Table, places_of
+from ..tabular import SourceTable, places_of
 from ..tabular.csv_writing import for_spreadsheets
-from ..tabular.workbook import MIME, write_workbook
+from ..tabular.workbook_reading import MIME, write_workbook
 from ..votes.answers import TEXTS
-from ..votes.meanings import Said
+from ..votes.meanings import ValueMeanings
 from ..votes.platform import Outgoing, PlatformFile, ResultFile
 from ..votes.reading import damaged_voters, result_file, seconds_of, utc_times
 
@@ -61,7 +61,7 @@ class Plain:
     )
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
-        """The comparisons as one table for all, as CSV and for Excel (`deal_out` says who gets which)."""
+        """The comparisons as one table for all, as CSV and for Excel (`split_among_colleagues` says who gets which)."""
 
         return table_files(ballot)
 
@@ -69,7 +69,7 @@ class Plain:
         """A file with the comparison's id and a choice."""
         return {"comparison_id", "choice"} <= set(columns)
 
-    def read_results(self, file: Table, said: Said) -> ResultFile:
+    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read the file. A voter's rows of one task are one assignment, where no times are told."""
         places = places_of(file, (*NEEDED, *OPTIONAL))
         missing = [name for name in NEEDED if name not in places]
@@ -150,10 +150,10 @@ MAX_COLLEAGUES, MAX_NAME = 200, 80
 # A spreadsheet, and whoever opens the file in one, should see the words, not run them.
 
 
-def deal_out(
+def split_among_colleagues(
     comparisons: pd.DataFrame, names: Sequence[str], *, everybody_all: bool = False
 ) -> dict[str, pd.DataFrame]:
-    """The comparisons of each colleague: whole tasks, dealt evenly within one and in order; or all to everybody.
+    """The comparisons of each colleague: whole tasks, split evenly within one and in order; or all to everybody.
 
     `comparisons` is a table of schema COMPARISONS. Colleagues who would get nothing are left out. Raises `InputError`
     for no name, one that comes twice, one too long, or more than 200.
@@ -241,7 +241,7 @@ def write_offline(
     consent: str = "",
     n_files: int = 1,
 ) -> dict[str, bytes]:
-    """The files by name: the ballot's tasks dealt out evenly within one task, whole and in order, `n_files` at most.
+    """The files by name: the ballot's tasks split evenly within one task, whole and in order, `n_files` at most.
 
     `comparisons` is a table of schema COMPARISONS, `name` begins the files' names. `consent` (plain text; a blank line
     begins a paragraph) and the examples of `wording` stand before the first comparison; a voter who begins agrees. The

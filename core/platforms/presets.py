@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError, Issue
-from ..questions.template import TIE, UNKNOWN
-from ..tabular import RowsOfJson, Table, is_json, json_records, json_table, open_table, same_name
-from .mapped import NUMBER, USUAL, Mapping, unwrapped
+from ..questions.comparison_page import TIE, UNKNOWN
+from ..tabular import RowsOfJson, SourceTable, is_json, json_records, json_table, open_table, same_name
+from .mapped_tables import NUMBER, USUAL, Mapping, unwrapped
 from .mturk import MTURK
 from .turkle import TURKLE
 
@@ -141,7 +141,7 @@ def preset_of(header: Sequence[str]) -> Preset | None:
     return next((preset for preset in PRESETS if preset.marks <= folded), None)
 
 
-def guess(table: Table) -> Mapping:
+def guess(table: SourceTable) -> Mapping:
     """The likeliest mapping of a table by the names of its columns and its first rows; roles in doubt stay empty."""
     preset = preset_of(table.header)
     found = {role: _named(table.header, names) for role, names in NAMES.items()}
@@ -158,7 +158,7 @@ def guess(table: Table) -> Mapping:
     return replace(mapping, platform=preset.name, us_dates=preset.us_dates, choices=preset.choices)
 
 
-def preset_mapping(table: Table) -> Mapping | None:
+def preset_mapping(table: SourceTable) -> Mapping | None:
     """How a known platform's export is read; None where it is none, or where it lacks what says which comparisons."""
     if preset_of(table.header) is None:
         return None
@@ -184,7 +184,7 @@ def _named(header: Sequence[str], names: Sequence[str]) -> str:
     return ""
 
 
-def _by_values(table: Table, found: dict[str, str]) -> str:
+def _by_values(table: SourceTable, found: dict[str, str]) -> str:
     """The column whose first rows are choices, such as left and right or A and B."""
     head = table.head(LOOKED_AT)
     taken = {column for role, column in found.items() if role != "choice"} | OWN
@@ -206,7 +206,7 @@ _SHEETS = (
 )
 
 
-def open_results(data: bytes, name: str, *, encoding: str | None = None, sheet: str | None = None) -> Table:
+def open_results(data: bytes, name: str, *, encoding: str | None = None, sheet: str | None = None) -> SourceTable:
     """Open a result file. Of a workbook the sheet is taken that holds results, else the only one of several columns.
 
     Raises `InputError` where it is none, or damaged, or has a name of a column as no program writes them.
@@ -214,7 +214,7 @@ def open_results(data: bytes, name: str, *, encoding: str | None = None, sheet: 
     >>> open_results(b'[{"voter": "anna", "labels": {"choice": "left"}}]', "votes.json").header
     ('voter', 'labels.choice')
     """
-    table: Table
+    table: SourceTable
     if is_json(data):
         table = json_table(_of_platforms(json_records(data, name), name), name)
     else:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..tabular import Table, open_table, places_of, same_name, trimmed
-from ..votes.meanings import Said
+from ..tabular import SourceTable, open_table, places_of, same_name, trimmed
+from ..votes.meanings import ValueMeanings
 from ..votes.platform import Outgoing, PlatformFile, ResultFile
 from ..votes.times import to_utc, unread_times
 
@@ -73,7 +73,7 @@ class Prolific:
         """The list of submissions."""
         return "participant id" in columns
 
-    def read_results(self, file: Table, said: Said) -> ResultFile:
+    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Raises `InputError`: there are no votes in it."""
         raise InputError(
             f"{file.name} is Prolific's list of submissions, which has no votes in it. Upload the votes given on your "

@@ -23,10 +23,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import InputError, Issue, PlatformError
-from ..tabular import Table
+from ..tabular import SourceTable
 from ..tabular.json_texts import parse_json
 from ..votes.answers import find_layout, read_answers
-from ..votes.meanings import Said
+from ..votes.meanings import ValueMeanings
 from ..votes.platform import Outgoing, PlatformFile, ResultFile
 from .mturk import batch_file, page_file
 
@@ -38,7 +38,7 @@ DOWNLOAD = "Download the file on Turkle's admin site (Batches › Download resul
 
 
 @dataclass(frozen=True)
-class Published:
+class TurkleBatch:
     """What was made on Turkle: a project and a batch in it, by their numbers there."""
 
     project: int
@@ -74,7 +74,7 @@ class TurkleSite:
 
     def publish(
         self, name: str, page: str, batch: str, *, assignments: int = 1, project: int | None = None
-    ) -> Published:
+    ) -> TurkleBatch:
         """Make a project with `page` as its template (or take `project`, made before) and publish `batch` in it.
 
         `assignments` people are asked for each task. Raises `PlatformError` where Turkle refuses; a project that was
@@ -91,7 +91,7 @@ class TurkleSite:
             raise PlatformError(
                 f"{error} The project “{name}” (number {made}) is there now, without a batch."
             ) from error
-        return Published(made, _number(answer, "id"))
+        return TurkleBatch(made, _number(answer, "id"))
 
     def finished(self, batch: int) -> int:
         """How many assignments of a batch are finished."""
@@ -293,7 +293,7 @@ class Turkle:
         """A file with Turkle's own column."""
         return "turkle.username" in columns
 
-    def read_results(self, file: Table, said: Said) -> ResultFile:
+    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read the file; every assignment in it was submitted, as Turkle knows no approval."""
         layout = find_layout(file, ("AssignmentId", "WorkerId"), self.download_hint)
         wanted = sorted(layout.used())

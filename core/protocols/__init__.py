@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import InputError
-from .base import About, Chosen, Held, Mode, Protocol, Scored, Votes
+from .base import Held, Mode, Protocol, ProtocolInfo, Scored, SelectedItems, Votes
 from .paper import Paper, Uniform
 from .runoff import Runoff
 
@@ -29,8 +29,8 @@ def collectable() -> dict[str, Protocol]:
 
 __all__ = [
     "PROTOCOLS",
-    "About",
-    "Chosen",
+    "ProtocolInfo",
+    "SelectedItems",
     "Held",
     "Mode",
     "Protocol",

@@ -27,7 +27,7 @@ from ..plan.budgets import appearances_for_budget
 from ..scores.borda import VotesOf
 from ..scores.fit import FittedVotes
 from ..scores.posterior import item_posteriors, likely_scores, simulated_outcomes
-from ..scores.reliability import Agreement, Metric
+from ..scores.reliability import Metric, RepeatedCorrelation
 
 # Comparisons of items with opponents at random, (n, 2), from the items and n: the store's sampler balances the columns
 # too, a simulation's is ten times as fast.
@@ -67,7 +67,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores after a ballot: of its items, or of the whole field (`About.whole_field`); arrays of shape (n,).
+    """Scores after a ballot: of its items, or of the whole field (`ProtocolInfo.whole_field`); arrays of shape (n,).
 
     items : positions; rank_by : what ranks and cuts them, higher = more related, NaN where votes say nothing; score :
     what is published of them (of a QUICK fit what ranks). columns : what is kept of each item, by name. slope : b̂,
@@ -92,7 +92,7 @@ class Held(NamedTuple):
     scores: Scored | None = None
 
 
-class Chosen(NamedTuple):
+class SelectedItems(NamedTuple):
     """The items of the next ballot, ascending, with the scores that let them in, and what the cut was like.
 
     n_tied : items whose equal score lay on the cut, so that a draw decided; n_tied_kept : those of them that stayed.
@@ -107,7 +107,7 @@ class Chosen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class About:
+class ProtocolInfo:
     """What is said of a protocol, and what others must know of its scores.
 
     label : on pages that name several; offered, advice : where a plan chooses one, and why one would; in_table : among
@@ -144,12 +144,12 @@ class Protocol(ABC):
     """A protocol. `held` are the ballots so far, in order; the first has all items."""
 
     name: ClassVar[str]
-    about: ClassVar[About]
+    about: ClassVar[ProtocolInfo]
 
     # What only a protocol knows
 
     @abstractmethod
-    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> Chosen:
+    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
         """The `n` items of the next ballot; ties at the cut are drawn."""
 
     @abstractmethod
@@ -251,7 +251,7 @@ class Protocol(ABC):
         repeats: int,
         rng: np.random.Generator,
         workers: int | None = None,
-    ) -> Agreement:
+    ) -> RepeatedCorrelation:
         """`metric` between the scores of two random halves of the voters, `repeats` times.
 
         Items that one lacks are left out. fitted : of all these votes. Raises `UndefinedMetricError` for few voters.
@@ -259,7 +259,7 @@ class Protocol(ABC):
         voters = check_halves(votes)
         drawn = [rng.permutation(voters)[: len(voters) // 2] for _ in range(repeats)]
         job = partial(_agreement_of_halves, self, votes, fitted.items, metric)
-        return Agreement(np.array(list(spread(job, drawn, workers=_workers(votes, repeats, workers)))))
+        return RepeatedCorrelation(np.array(list(spread(job, drawn, workers=_workers(votes, repeats, workers)))))
 
     def ceiling(
         self,
@@ -269,7 +269,7 @@ class Protocol(ABC):
         simulations: int,
         rng: np.random.Generator,
         workers: int | None = None,
-    ) -> Agreement:
+    ) -> RepeatedCorrelation:
         """`metric` between the truth and the scores of votes like these: true scores and voters as the fit knows them,
         the same comparisons, scored as the protocol does."""
         posteriors = item_posteriors(fitted.fit)
@@ -290,10 +290,10 @@ class Protocol(ABC):
 
     def against_truth(
         self, simulated: Iterable[tuple[Floats, list[Votes]]], metric: Metric, workers: int = 1
-    ) -> Agreement:
+    ) -> RepeatedCorrelation:
         """`metric` between true scores of all items and the scores of votes on them, for each pair of the two."""
         job = partial(_agreement_with_truth, self, metric)
-        return Agreement(np.array(list(spread(job, simulated, workers=workers))))
+        return RepeatedCorrelation(np.array(list(spread(job, simulated, workers=workers))))
 
     def seconds(self, n_votes: int) -> float:
         """How long scoring a ballot with its intervals takes, by the votes that are scored."""

@@ -18,7 +18,7 @@ from ..base.parallel import Progress
 from ..plan import Plan
 from ..scores.borda import VotesOf, rescaled, rescaling_slope, tally, updated_mean
 from ..scores.uncertainty import bootstrap_intervals, resampled_scores
-from .base import About, Chosen, Held, Mode, Protocol, Sampler, Scored
+from .base import Held, Mode, Protocol, ProtocolInfo, Sampler, Scored, SelectedItems
 
 RESAMPLES = 1000
 REFERENCE = (
@@ -46,7 +46,7 @@ METHODS = (
     ),
     ("paragraph", f"Reference: {REFERENCE} Equations 1, 5 and 6."),
 )
-BORDA = About(
+BORDA = ProtocolInfo(
     label="the paper's",
     offered="The paper’s: opponents at random",
     advice="The paper's draws opponents at random and averages rescaled win ratios; take it to repeat published work.",
@@ -66,7 +66,7 @@ class Paper(Protocol):
     name = "paper"
     about = BORDA
 
-    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> Chosen:
+    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
         """The highest ȳ of the last ballot's items."""
         scores = self.last_scores(held)
         items, mean = scores.items, scores.rank_by
@@ -74,7 +74,7 @@ class Paper(Protocol):
             order = np.argsort(items)
             items, mean = items[order], mean[order]
         found = select_items(items, mean, n, rng=rng)
-        return Chosen(found.items, mean[np.searchsorted(items, found.items)], found.n_tied, found.n_tied_kept)
+        return SelectedItems(found.items, mean[np.searchsorted(items, found.items)], found.n_tied, found.n_tied_kept)
 
     def draw(self, items: Ints, n: int, held: Sequence[Held], rng: np.random.Generator, sampler: Sampler) -> Ints:
         """Opponents uniformly at random."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ballots.pairing import connected_or_redrawn, count_seen, deal_to_voters, draw_near_comparisons, select_leading
+from ..ballots.pairing import assign_to_voters, connected_or_redrawn, count_seen, draw_near_comparisons, select_leading
 from ..base.arrays import Floats, Ints
 from ..base.parallel import Progress
 from ..errors import PlanError
@@ -23,9 +23,21 @@ from ..scores import reliability
 from ..scores.borda import VotesOf
 from ..scores.bradley_terry import expected_borda
 from ..scores.fit import FittedVotes, fit_votes, fit_with_voters, joined
-from ..scores.reliability import Agreement, Metric
+from ..scores.reliability import Metric, RepeatedCorrelation
 from ..scores.uncertainty import resample_voters
-from .base import N_TOP, RESAMPLES, About, Chosen, Held, Mode, Protocol, Sampler, Scored, check_halves, too_few
+from .base import (
+    N_TOP,
+    RESAMPLES,
+    Held,
+    Mode,
+    Protocol,
+    ProtocolInfo,
+    Sampler,
+    Scored,
+    SelectedItems,
+    check_halves,
+    too_few,
+)
 from .paper import REFERENCE
 
 # Appearances ballot by ballot, relative to the first: the whole field has its share, and the top is seen often.
@@ -63,7 +75,7 @@ class Runoff(Protocol):
     """Near neighbours meet, who may matter most goes on, θ of all votes ranks every item."""
 
     name = "runoff"
-    about = About(
+    about = ProtocolInfo(
         label="Runoff's own",
         offered="Runoff’s own: near neighbours meet",
         advice=(
@@ -101,7 +113,7 @@ class Runoff(Protocol):
         """See `spread_appearances`."""
         return spread_appearances(n_items, n_ballots, keep, n_comparisons)
 
-    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> Chosen:
+    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
         """Those that may matter most to the top by all votes so far; items cut before may come back."""
         scores = self.field(held)
         fitted: FittedVotes = scores.state
@@ -109,7 +121,7 @@ class Runoff(Protocol):
         leading = select_leading(fitted.fit, n, rng=rng, n_top=n_top)
         kept = np.sort(leading.selection.items)
         tied = (leading.selection.n_tied, leading.selection.n_tied_kept)
-        return Chosen(fitted.items[kept], scores.score[kept], *tied, lost=leading.lost)
+        return SelectedItems(fitted.items[kept], scores.score[kept], *tied, lost=leading.lost)
 
     def draw(self, items: Ints, n: int, held: Sequence[Held], rng: np.random.Generator, sampler: Sampler) -> Ints:
         """Opponents at random in ballot 1, so that all are joined; then near neighbours."""
@@ -128,7 +140,7 @@ class Runoff(Protocol):
         for votes, _ in held:
             met = np.stack((votes.first, votes.second), axis=1)
             seen += count_seen(met, votes.voter, n_voters=n_voters, n_items=n_items)
-        return deal_to_voters(pairs, n_voters, seen=seen, n_items=n_items, rng=rng)
+        return assign_to_voters(pairs, n_voters, seen=seen, n_items=n_items, rng=rng)
 
     def score(self, votes: VotesOf, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
         """One fit of the votes of all ballots. Errors as of `fit_votes`."""
@@ -202,7 +214,7 @@ class Runoff(Protocol):
         repeats: int,
         rng: np.random.Generator,
         workers: int | None = None,
-    ) -> Agreement:
+    ) -> RepeatedCorrelation:
         """Each half fitted on its own, without voters' effects: see `scores.reliability.split_half`."""
         check_halves(votes)
         return reliability.split_half(
@@ -218,7 +230,7 @@ class Runoff(Protocol):
         simulations: int,
         rng: np.random.Generator,
         workers: int | None = None,
-    ) -> Agreement:
+    ) -> RepeatedCorrelation:
         """Refits of votes drawn from the fit: see `scores.reliability.noise_ceiling`."""
         return reliability.noise_ceiling(fitted.fit, metric, repetitions=simulations, rng=rng, workers=workers)
 

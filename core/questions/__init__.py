@@ -6,17 +6,17 @@ Nothing outside this folder compares a kind's name: `kind_of` finds the object, 
 from __future__ import annotations
 
 from ..errors import PlanError
-from .base import About, Answers, Kind, RoundKind, RoundScores, RoundSettings
+from .base import Answers, KindInfo, QuestionKind, RoundKind, RoundScores, RoundSettings
 from .best_worst.kind import BestWorstKind
-from .comparison import Comparison
-from .order.kind import Order
-from .rating.kind import Rating
+from .comparison import ComparisonKind
+from .order.kind import OrderKind
+from .rating.kind import RatingKind
 
-COMPARISON = Comparison()
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (COMPARISON, Rating(), BestWorstKind(), Order())}
+COMPARISON = ComparisonKind()
+KINDS: dict[str, QuestionKind] = {kind.name: kind for kind in (COMPARISON, RatingKind(), BestWorstKind(), OrderKind())}
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> QuestionKind:
     """The kind of this name; `PlanError` where there is none."""
     if name not in KINDS:
         raise PlanError(f"The scheme is one of {', '.join(KINDS)}, found {name!r}.")
@@ -50,9 +50,9 @@ def check_round(settings: RoundSettings, *, with_groups: bool = True) -> RoundSe
 __all__ = [
     "COMPARISON",
     "KINDS",
-    "About",
+    "KindInfo",
     "Answers",
-    "Kind",
+    "QuestionKind",
     "RoundKind",
     "RoundScores",
     "RoundSettings",

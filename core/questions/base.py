@@ -25,12 +25,12 @@ from ..base.estimates import MIN_VOTERS
 from ..errors import PlanError, StoreError
 from ..i18n import LANGUAGES, STANDARD, Language
 from ..i18n import language as language_of
-from ..plan.plan import check_limits
-from ..tabular import Table
+from ..plan.campaign_plan import check_limits
+from ..tabular import SourceTable
 from ..tabular.json_texts import known_values
 from ..votes.platform import ResultFile
 from .order.groups import GroupComparison, TargetGroup
-from .rating.scales import CLSS, TOLERANCE, Anchor, GoldPair, RatingScale
+from .rating.scales import CLSS, TOLERANCE, Anchor, GoldRating, RatingScale
 from .task_page import Page
 
 UNKNOWN = "unknown"
@@ -41,7 +41,7 @@ _APART = ("scale", "gold", "tolerance", "groups")  # settings that are stored in
 
 
 @dataclass(frozen=True)
-class About:
+class KindInfo:
     """What is said of a kind, and what others must know of it.
 
     label : what sentences call it. takes_checks : known answers, repeats and overlaps can be mixed in.
@@ -89,7 +89,7 @@ class RoundSettings:
     task_size: int = 10
     swaps: bool = True
     scale: RatingScale = CLSS
-    gold: tuple[GoldPair, ...] = ()
+    gold: tuple[GoldRating, ...] = ()
     tolerance: float = TOLERANCE
     size: int = 4
     appearances: int = 8
@@ -127,7 +127,7 @@ class RoundSettings:
             scale = dict(values["scale"])
             anchors = tuple(Anchor(float(value), str(text)) for value, text in scale["anchors"])
             values["scale"] = RatingScale(**{**scale, "anchors": anchors})
-        values["gold"] = tuple(GoldPair(**pair) for pair in values.get("gold", ()))
+        values["gold"] = tuple(GoldRating(**pair) for pair in values.get("gold", ()))
         groups = values.get("groups", ())
         values["groups"] = tuple(TargetGroup(**{k: _words(v) for k, v in group.items()}) for group in groups)
         return cls(**values)
@@ -148,7 +148,7 @@ class Answers:
     number : of the round. items : positions of all its items, ascending. questions : ids, ascending; `starts[i]` to
     `starts[i + 1]` of `options` are the items (positions) of question i in their places. question : the place of each
     answer's question among them; voter : its voter's id; text, value : the answer, and its number or NaN. words :
-    what is shown (`tables.SHOWN`), empty unless `About.by_words`.
+    what is shown (`tables.SHOWN`), empty unless `KindInfo.by_words`.
     """
 
     number: int
@@ -213,11 +213,11 @@ class Answering(NamedTuple):
     seed: int
 
 
-class Kind(ABC):
+class QuestionKind(ABC):
     """A kind of question, as a ballot asks it."""
 
     name: ClassVar[str]
-    about: ClassVar[About]
+    about: ClassVar[KindInfo]
 
     def value(self, answer: str) -> float | None:
         """The number that goes with an answer in the store, no `unknown`; None where it has none."""
@@ -249,7 +249,7 @@ class DrawnRound:
         return np.unique(np.concatenate([np.asarray(shown, dtype=np.int64) for shown in self.options]))
 
 
-class RoundKind(Kind, Page):
+class RoundKind(QuestionKind, Page):
     """A kind that rounds ask, with a page of its own (`task_page.Page`).
 
     fields : the names of the form fields of a question, without its number.
@@ -378,7 +378,7 @@ class RoundKind(Kind, Page):
         """
         return np.full(len(wins), np.nan)
 
-    def read_own_file(self, table: Table, data: bytes, shown: pd.DataFrame) -> ResultFile | None:
+    def read_own_file(self, table: SourceTable, data: bytes, shown: pd.DataFrame) -> ResultFile | None:
         """What a file in a way of the kind's own holds; None for other files. table : the file opened; shown :
         `tables.SHOWN` of the round."""
         return None
@@ -402,7 +402,7 @@ class RoundKind(Kind, Page):
 
     @abstractmethod
     def people(self, answers: Answers, settings: RoundSettings) -> Mapping[int, float]:
-        """Each person's figure (`About.figure`) by voter's id, where it is defined."""
+        """Each person's figure (`KindInfo.figure`) by voter's id, where it is defined."""
 
     def preferences(self, answers: Answers, settings: RoundSettings) -> list[GroupComparison]:
         """What answers say within target groups, where items have no scores of their own."""

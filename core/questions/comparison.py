@@ -7,17 +7,17 @@ Who meets whom and what votes make of scores is a protocol's business (`core.pro
 from __future__ import annotations
 
 from ..errors import InputError
-from .base import LOSS, TIE, WIN, About, Kind
+from .base import LOSS, TIE, WIN, KindInfo, QuestionKind
 
 VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 _COUNTS = {"first": (WIN, LOSS), "second": (LOSS, WIN), "tie": (TIE, TIE)}
 
 
-class Comparison(Kind):
+class ComparisonKind(QuestionKind):
     """Which of the two is more related?"""
 
     name = "comparison"
-    about = About("comparisons", takes_checks=True)
+    about = KindInfo("comparisons", takes_checks=True)
 
     def value(self, answer: str) -> float | None:
         """1 where the first won, 0 the second, 0.5 a tie."""

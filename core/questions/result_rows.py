@@ -1,4 +1,4 @@
-"""What each answer of a round's result file means: as `votes.classify` says it of comparisons, in the same classes."""
+"""What each answer of a round's result file means: as `intake.classify` says it of comparisons, in the same classes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pandas as pd
 from ..base.arrays import Ints
 from ..errors import InputError
 from ..tables import ANSWERS, KNOWN, SHOWN
-from ..votes.classify import Preview, let_wait, name_assignments
+from ..votes.classify import ClassifiedAnswers, let_wait, name_assignments
 from ..votes.counting import judge
 from ..votes.matching import text_key
-from ..votes.verdicts import DEFAULT, Policy, Verdict
+from ..votes.reasons import DEFAULT, AnswerReasons, Policy
 from .base import RoundKind, RoundSettings
 
 
@@ -27,15 +27,15 @@ def classify_answers(
     *,
     policy: Policy = DEFAULT,
     excluded: Collection[str] = (),
-) -> Preview:
+) -> ClassifiedAnswers:
     """Say of each answer what it means for an open round.
 
     An answer belongs to the question that its task and number name; where the file shows items, they must be those of
     the question. What counts of repeats and of rejected assignments is decided as for votes (`counting.judge`).
 
     Parameters: `answers` (`tables.ANSWERS`, as `platforms.answer_files` reads them), `shown` (`tables.SHOWN`) of the
-    round, `known` (`tables.KNOWN`), the judgements in the store. Returns a `votes.Preview`; its `answer` is as the
-    store holds it.
+    round, `known` (`tables.KNOWN`), the judgements in the store. Returns a `intake.ClassifiedAnswers`; its `answer` is
+    as the store holds it.
     """
     ANSWERS.check(answers)
     SHOWN.check(shown)
@@ -45,23 +45,23 @@ def classify_answers(
     at = pd.MultiIndex.from_frame(questions[["task_id", "n"]])
     place = np.asarray(at.get_indexer(pd.MultiIndex.from_frame(rows[["task_id", "n"]])), dtype=np.int64)
     empty = np.full(len(rows), "", dtype=object)
-    verdict = Verdict(empty, empty.copy(), empty.copy())
-    _hold_against_items(verdict, rows, place, questions, shown)
-    place = np.where(verdict.kind == "", place, -1)
+    reasons = AnswerReasons(empty, empty.copy(), empty.copy())
+    _hold_against_items(reasons, rows, place, questions, shown)
+    place = np.where(reasons.kind == "", place, -1)
     question = np.append(questions["question_id"].to_numpy(), 0)[place]
     rows["question_id"] = pd.Series(question, dtype="Int64").mask(place < 0)
-    let_wait(verdict, rows, (verdict.kind == "") & (rows["choice"] != "").to_numpy())
+    let_wait(reasons, rows, (reasons.kind == "") & (rows["choice"] != "").to_numpy())
     n_shown = shown.groupby("question_id").size()
-    rows["answer"] = pd.Series(_read(verdict, rows, question, n_shown, settings, kind), dtype="str")
-    name_assignments(rows, verdict.open, place, questions, known)
-    others = judge(rows, verdict, known, policy, excluded)
+    rows["answer"] = pd.Series(_read(reasons, rows, question, n_shown, settings, kind), dtype="str")
+    name_assignments(rows, reasons.open, place, questions, known)
+    others = judge(rows, reasons, known, policy, excluded)
     for name in ("kind", "reason", "becomes"):
-        rows[name] = pd.Series(getattr(verdict, name), dtype="str")
-    return Preview(rows, others)
+        rows[name] = pd.Series(getattr(reasons, name), dtype="str")
+    return ClassifiedAnswers(rows, others)
 
 
 def _hold_against_items(
-    verdict: Verdict, rows: pd.DataFrame, place: Ints, questions: pd.DataFrame, shown: pd.DataFrame
+    reasons: AnswerReasons, rows: pd.DataFrame, place: Ints, questions: pd.DataFrame, shown: pd.DataFrame
 ) -> None:
     """Answers to questions that the round doesn't have, or of which the file shows other items."""
     by_question = shown.assign(item=shown["item"].astype("str")).groupby("question_id", sort=False)["item"]
@@ -77,7 +77,7 @@ def _hold_against_items(
                 if task
                 else "no item of this round has these texts"
             )
-            verdict.give(np.array([row]), "other_ballot", told)
+            reasons.give(np.array([row]), "other_ballot", told)
             continue
         id_ = ids[at]
         tokens = {text_key(one), text_key(other)}
@@ -85,11 +85,11 @@ def _hold_against_items(
         # Ids go before words: a spelling may have been corrected since the task was published.
         if items != listed[id_] if items else bool(one and other) and tokens != mine:
             reason = "the task is of this round, but the file shows other items in it"
-            verdict.give(np.array([row]), "other_ballot", reason)
+            reasons.give(np.array([row]), "other_ballot", reason)
 
 
 def _read(
-    verdict: Verdict,
+    reasons: AnswerReasons,
     rows: pd.DataFrame,
     question: Ints,
     n_shown: pd.Series,
@@ -100,15 +100,15 @@ def _read(
     found = np.full(len(rows), "", dtype=object)
     choices, sizes = rows["choice"].tolist(), n_shown.to_dict()
     memo: dict[tuple[str, int], tuple[str, str]] = {}
-    for row in verdict.open.tolist():
+    for row in reasons.open.tolist():
         key = (choices[row], sizes[int(question[row])])
         if key not in memo:
             memo[key] = _told(kind, settings, *key)
         found[row], reason = memo[key]
         if not key[0]:
-            verdict.give(np.array([row]), "no_answer", "")
+            reasons.give(np.array([row]), "no_answer", "")
         elif reason:
-            verdict.give(np.array([row]), "unreadable", reason)
+            reasons.give(np.array([row]), "unreadable", reason)
     return found
 
 

@@ -1,9 +1,9 @@
 """Task pages of questions that aren't comparisons: what is asked, the boxes of a task, the whole page as a template.
 
-Like the comparison's page (`platforms.template`): plain HTML with `${variables}` named as the batch file's columns, no
-external file, by mouse, touch and keyboard, on a phone and in the dark. Every text of a task stands as a variable and
-is escaped in the batch file (`text.encode`), what is plain text where the template prints it; the templates lie with
-the comparison's.
+Like the comparison's page (`questions.comparison_page`): plain HTML with `${variables}` named as the batch file's
+columns, no external file, by mouse, touch and keyboard, on a phone and in the dark. Every text of a task stands as a
+variable and is escaped in the batch file (`text.encode`), what is plain text where the template prints it; the
+templates lie with the comparison's.
 
 | page | columns, with n the place in the task | fields |
 |---|---|---|
@@ -28,8 +28,8 @@ from markupsafe import Markup
 from ..errors import InputError, Issue
 from ..i18n import LANGUAGES, STANDARD, Language, translatable
 from ..i18n import language as language_of
-from .rating.scales import CLSS, SCALES, TOLERANCE, Anchor, GoldPair, RatingScale
-from .template import packaged, render
+from .comparison_page import packaged, render
+from .rating.scales import CLSS, SCALES, TOLERANCE, Anchor, GoldRating, RatingScale
 
 NOTIONS = ("relatedness", "similarity")
 MOST_ROWS = 50  # items of a tuple, words of an order
@@ -74,7 +74,7 @@ class PageSettings:
     question: str = ""
     instructions: str = ""
     scale: RatingScale = CLSS
-    gold: tuple[GoldPair, ...] = ()
+    gold: tuple[GoldRating, ...] = ()
     tolerance: float = TOLERANCE
     rows: int = 0
     smaller: str = translatable("sentence")
@@ -127,7 +127,8 @@ class PageSettings:
 class Page(ABC):
     """A page that asks something: its texts, by notion where they hang on it, its columns, and its boxes.
 
-    kind : the class of a box, where several pages ask the same; scripts : files beside `platforms.template`, in order;
+    kind : the class of a box, where several pages ask the same; scripts : files beside `questions.comparison_page`, in
+    order;
     rows : name in JSON, fewest and usual number of the rows of a question, where it has rows to be chosen.
     """
 

@@ -34,10 +34,10 @@ from ..i18n import translatable
 from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
 from ..tabular.csv_writing import csv_text
 from . import round_kinds
+from .comparison_page import render
 from .rating.kind import SORTING
 from .rating.scales import CLSS, RatingScale
 from .task_page import Page, PageSettings, Words, settings_of_page, whole_page
-from .template import render
 
 MAX_WRITTEN = 2000
 _STEPS = translatable(
@@ -115,7 +115,7 @@ class WritingTask:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WrittenText:
     """What somebody wrote for a text, "" where nothing could be; the row of the file that says so."""
 
     text_id: str
@@ -125,7 +125,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Smaller:
+class SmallerText:
     """A smaller text of a genre and level; `source_id` is the larger text it was written for, "" in a pool."""
 
     text: str
@@ -139,7 +139,7 @@ class TextPair:
     """A pair to rate, and what was wanted of it, which raters don't see."""
 
     larger: Text
-    smaller: Smaller
+    smaller: SmallerText
     wanted: float
 
 
@@ -192,7 +192,7 @@ def _groups(texts: Sequence[Text]) -> dict[tuple[str, str], list[Text]]:
     return found
 
 
-def read_written(tasks: Sequence[WritingTask], answers: Sequence[Answer]) -> tuple[list[TextPair], list[Issue]]:
+def read_written(tasks: Sequence[WritingTask], answers: Sequence[WrittenText]) -> tuple[list[TextPair], list[Issue]]:
     """What came back as pairs.
 
     A text is left out, with an issue of its row, where its id is none of the tasks', where it says what the larger one
@@ -213,7 +213,7 @@ def read_written(tasks: Sequence[WritingTask], answers: Sequence[Answer]) -> tup
             issues.append(Issue(already, row=answer.row, found=answer.text_id))
         else:
             seen.add((answer.writer, task.larger.text_id))
-            smaller = Smaller(text, task.larger.kind, task.larger.text_id, answer.writer)
+            smaller = SmallerText(text, task.larger.kind, task.larger.text_id, answer.writer)
             found.append(TextPair(task.larger, smaller, task.wanted))
     return found, issues
 
@@ -223,7 +223,7 @@ def _key(text: str) -> str:
 
 
 def pair_by_lot(
-    aside: Sequence[Text], pool: Sequence[Smaller], *, scale: RatingScale = CLSS, rng: np.random.Generator
+    aside: Sequence[Text], pool: Sequence[SmallerText], *, scale: RatingScale = CLSS, rng: np.random.Generator
 ) -> tuple[list[TextPair], list[Text]]:
     """Give each text set aside a smaller one of its level and genre from the pool, with the lowest rating wanted.
 
@@ -269,7 +269,7 @@ class Form:
     """
 
     tasks: tuple[WritingTask, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[WrittenText, ...]
     lots: tuple[TextPair, ...]
     aside: tuple[Text, ...]
     notes: tuple[str, ...] = ()
@@ -306,9 +306,9 @@ def read_texts(data: bytes, name: str, *, encoding: str | None = None) -> TextLi
     return TextList(tuple(found.values()), notes)
 
 
-def pool_of(texts: Sequence[Text]) -> list[Smaller]:
+def pool_of(texts: Sequence[Text]) -> list[SmallerText]:
     """Texts of a table as smaller texts that were written for none of the larger ones."""
-    return [Smaller(text.text, text.kind) for text in texts]
+    return [SmallerText(text.text, text.kind) for text in texts]
 
 
 def write_form(
@@ -357,9 +357,9 @@ def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS, encoding: st
             issues.append(Issue("this id is another text's as well", row=row, found=text_id))
         if task.wanted != scale.low:
             tasks.setdefault(text.text_id, task)
-            answers.append(Answer(text.text_id, smaller, row=row))
+            answers.append(WrittenText(text.text_id, smaller, row=row))
         elif smaller:
-            lots.append(TextPair(text, Smaller(smaller, text.kind), scale.low))
+            lots.append(TextPair(text, SmallerText(smaller, text.kind), scale.low))
         else:
             aside.append(text)
     if issues:

@@ -35,9 +35,9 @@ def fit_with_voters(
 ) -> BradleyTerry:
     """The fit of all votes so far: every voter with a lapse and a sharpness of their own, ridge 0.1.
 
-    Without voters all votes count alike; so they do where the voters' own effects don't settle, as with few voters who
-    never contradict themselves: θ is the same kind of score then, and `voter_lapse` has one entry. Parameters, range
-    and errors are those of `fit_bradley_terry`.
+    Without voters all votes count alike; so they do where the voters' own effects don't converge, as with few voters
+    who never contradict themselves: θ is the same kind of score then, and `voter_lapse` has one entry. Parameters,
+    range and errors are those of `fit_bradley_terry`.
     """
     how: dict[str, Any] = {"n_items": n_items, "ridge": RIDGE, "start": start, "tolerance": tolerance}
     if voter is not None:

@@ -27,7 +27,7 @@ MATURE = 1.0  # largest derivative in the scores from which on the effects move 
 
 
 @dataclass
-class Found:
+class Optimum:
     """Where the minimisation ended."""
 
     theta: Floats
@@ -48,7 +48,7 @@ def minimise(
     graph: PairGraph | None = None,
     warm_steps: int = 0,
     mature: bool = False,
-) -> Found:
+) -> Optimum:
     """Newton's method on the scores alone, and once they are roughly there on the voters' effects too.
 
     With `warm_steps` scores and effects are those of a similar fit: so many steps are taken, however far the end is,
@@ -57,7 +57,7 @@ def minimise(
     """
     graph = PairGraph(data.one, data.other, len(theta)) if graph is None else graph
     most, warm = warm_steps or MOST_STEPS, warm_steps > 0
-    here = Found(theta, Likelihood(data, theta, effects), graph)
+    here = Optimum(theta, Likelihood(data, theta, effects), graph)
     for here.n_iterations in range(most + 1):
         gradient = graph.add_up(here.likelihood.score()) - ridge * here.theta
         norm = np.abs(gradient).max(initial=0.0)
@@ -81,7 +81,7 @@ def minimise(
     return here
 
 
-def _newton_step(here: Found, gradient: Floats, ridge: float) -> Floats:
+def _newton_step(here: Optimum, gradient: Floats, ridge: float) -> Floats:
     """A direction in which the objective falls: near the end Newton's own, before that with bounded curvature."""
     tolerance = _roughly(here)
     if here.norm < NEAR:
@@ -94,12 +94,12 @@ def _newton_step(here: Found, gradient: Floats, ridge: float) -> Floats:
     return gradient if step is None else step
 
 
-def _roughly(here: Found) -> float:
+def _roughly(here: Optimum) -> float:
     """How exactly a step is solved for: roughly far from the end; near it exactly, so that the end is reached fast."""
     return float(np.clip(0.1 * here.norm, 1e-4, 0.1))
 
 
-def _move(here: Found, step: Floats, gain: float, ridge: float) -> None:
+def _move(here: Optimum, step: Floats, gain: float, ridge: float) -> None:
     """Go along `step`, half as far as long as the objective does not fall enough."""
     cost, share = here.likelihood.cost() + 0.5 * ridge * np.sum(here.theta**2), 1.0
     for _ in range(MOST_HALVINGS):
@@ -111,7 +111,7 @@ def _move(here: Found, step: Floats, gain: float, ridge: float) -> None:
         share /= 2.0
 
 
-def _move_effects(here: Found) -> None:
+def _move_effects(here: Optimum) -> None:
     """One step of the voters' effects, half as far as long as the objective rises."""
     before = here.likelihood
     step, _ = before.effects_step()
@@ -124,7 +124,7 @@ def _move_effects(here: Found) -> None:
         share /= 2.0
 
 
-def _move_together(here: Found, gradient: Floats, slope: Floats, ridge: float) -> None:
+def _move_together(here: Optimum, gradient: Floats, slope: Floats, ridge: float) -> None:
     """A step of scores and effects at once, half as far as long as the objective does not fall enough.
 
     gradient : of minus the objective in the scores, (n_items,); slope : in the free effects, (n free, n_voters).
@@ -146,7 +146,7 @@ def _move_together(here: Found, gradient: Floats, slope: Floats, ridge: float) -
 
 
 def _joint_step(
-    here: Found, gradient: Floats, slope: Floats, ridge: float, *, expected: bool
+    here: Optimum, gradient: Floats, slope: Floats, ridge: float, *, expected: bool
 ) -> tuple[Floats, Floats] | None:
     """Newton's step of scores and effects; None where the second derivatives don't bend upwards everywhere."""
     data, effects = here.likelihood.data, here.likelihood.effects

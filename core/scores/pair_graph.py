@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ..base.arrays import Bools, Floats, Ints
-from ..base.parallel import one_thread
+from ..base.parallel import deterministic_blas
 from ..errors import DisconnectedError, InputError, NotConvergedError
 
 
@@ -211,7 +211,7 @@ class PairGraph:
         """
         level = float(self.diagonal.mean())
         matrix = np.diag(self.diagonal) - self._adjacency.toarray() + level / self.n_items
-        with one_thread():
+        with deterministic_blas():
             factor, failed = lapack.dpotrf(matrix, lower=1)
             inverse, failed_too = lapack.dpotri(factor, lower=1) if not failed else (factor, failed)
         if failed or failed_too:

@@ -28,7 +28,7 @@ WORTH_VOTES = 1_500_000  # votes fitted in all from which on more processes are 
 
 
 @dataclass(frozen=True)
-class Agreement:
+class RepeatedCorrelation:
     """A correlation over repetitions: `values` of each, shape (repetitions,), and their mean."""
 
     values: Floats
@@ -51,7 +51,7 @@ def split_half(
     rng: np.random.Generator,
     ridge: float = 0.1,
     workers: int | None = 1,
-) -> Agreement:
+) -> RepeatedCorrelation:
     """The correlation between scores from one random half of the voters and from the other.
 
     Votes as in `fit_bradley_terry`; each half is fitted on its own, without voters' effects, and items without votes
@@ -73,7 +73,7 @@ def split_half(
     halves = [(rng.permutation(len(codes)) < len(codes) // 2)[code] for _ in range(repetitions)]
     job = partial(_agreement_of_halves, a, b, y, metric, n_items, ridge)
     n_workers = workers_for(repetitions * len(a), WORTH_VOTES, workers)
-    return Agreement(np.array(list(spread(job, halves, workers=n_workers))))
+    return RepeatedCorrelation(np.array(list(spread(job, halves, workers=n_workers))))
 
 
 def _agreement_of_halves(
@@ -94,7 +94,7 @@ def noise_ceiling(
     repetitions: int = 50,
     rng: np.random.Generator,
     workers: int | None = 1,
-) -> Agreement:
+) -> RepeatedCorrelation:
     """What a perfect model would score against such votes: the correlation of the fit with fits of simulated votes.
 
     Votes on the same comparisons by the same voters are drawn from the fit's probabilities and fitted like the real
@@ -115,7 +115,7 @@ def noise_ceiling(
 
     job = partial(_agreement_with_refit, at.data, theta, fit.effects, fit.ridge, metric, known)
     n_workers = workers_for(repetitions * float(count.sum()), WORTH_VOTES, workers)
-    return Agreement(np.array(list(spread(job, simulated(), workers=n_workers))))
+    return RepeatedCorrelation(np.array(list(spread(job, simulated(), workers=n_workers))))
 
 
 def _agreement_with_refit(

@@ -13,7 +13,7 @@ not fitted anew to the end: a few Newton steps from the fit, in which votes coun
 land near where the new fit would. The voters' effects move too: how much each is trusted follows from the votes, and
 holding that fast would hide half of the noise at the top.
 
-Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation.intervals`.
+Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation.vote_intervals`.
 
 Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7 and 3.8.
 """
@@ -42,7 +42,7 @@ from .voter_effects import Data, Effects, Likelihood
 N_STEPS = 7
 ABSENT = 1e-3  # how often a voter counts who was not drawn
 BATCH_VOTES = 2_000_000  # votes that another process takes up at a time, over its resamples: some .4 s
-TOLD = 20  # times that the work of one process says how far it is
+FEWEST_RESAMPLES = 20  # times that the work of one process says how far it is
 WORTH_FITTED_VOTES = (
     12_000_000  # votes of all resamples from which on more processes are started: some 2.5 s of one core
 )
@@ -131,7 +131,7 @@ def resample_voters(
     graph = PairGraph(at.data.one, at.data.other, len(start))
     job = _Refit(at.data, start, fit.effects, fit.ridge, graph, cluster)
     workers = workers_for(resamples * len(cluster), WORTH_FITTED_VOTES, workers)
-    size = min(max(1, BATCH_VOTES // len(cluster)), -(-resamples // (workers if workers > 1 else TOLD)))
+    size = min(max(1, BATCH_VOTES // len(cluster)), -(-resamples // (workers if workers > 1 else FEWEST_RESAMPLES)))
     batches = [drawn[number : number + size] for number in range(0, resamples, size)]
     moved = np.empty((resamples, len(start)))
     for number, theta in enumerate(spread(job, batches, workers=workers, backend=backend)):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import metrics
-from ..ballots.graphs import FEW_EDGES, PATIENCE, balanced_sides, regular_pairs, simple_graph
+from ..ballots.graphs import FEW_EDGES, MAX_IDLE_ROUNDS, balanced_sides, regular_pairs, simple_graph
 from ..base.arrays import Floats, Ints
 from ..base.parallel import Switch, check_workers, spread, workers_for
 from ..errors import InputError, UndefinedMetricError
@@ -30,8 +30,8 @@ from ..scores.borda import BallotScores
 from ..voters.model import (
     CELLS,
     PAPER_PANEL,
-    Kind,
     Panel,
+    VoterKind,
     Voters,
     checked_similarity,
     draw_panel,
@@ -117,7 +117,7 @@ def _faults(edges: Ints, n: int) -> tuple[Ints, Ints]:
 
 def _repaired(edges: Ints, n: int, rng: np.random.Generator) -> bool:
     """Switch faulty edges with random others until none is left; False where that takes too long."""
-    for _ in range(PATIENCE):
+    for _ in range(MAX_IDLE_ROUNDS):
         taken, faulty = _faults(edges, n)
         if not len(faulty):
             return True
@@ -340,13 +340,13 @@ class Crowd:
         return np.abs(held, out=held) if self.notion == "relatedness" else held
 
     def answer(self, items: Ints, pairs: Ints, rng: np.random.Generator, voter: Ints | None = None) -> Votes:
-        """The votes on these comparisons by their voters; without `voter` the convention deals them."""
+        """The votes on these comparisons by their voters; without `voter` the convention assigns them."""
         first, second = pairs[:, 0], pairs[:, 1]
         if voter is None:
-            voter = self.rules.deal(len(pairs), len(self.voters), rng)
+            voter = self.rules.assign(len(pairs), len(self.voters), rng)
         one, other = self._asked(first, second, voter)
         outcome = self.rules.decide(one, other, self.voters.oversight[voter], rng)
-        flipped = balanced_sides(pairs, rng) if self.voters.has(Kind.ALWAYS_LEFT) else None
+        flipped = balanced_sides(pairs, rng) if self.voters.has(VoterKind.ALWAYS_LEFT) else None
         outcome = overrule(outcome, voter, self.voters, rng, flipped=flipped)
         return Votes(items, first, second, outcome, voter)
 
@@ -425,7 +425,7 @@ def simulate_campaigns(
     for name, value, least in (("n", n, 1), ("seed", seed, 0)):
         if value < least:
             raise InputError(f"{name} must be a whole number from {least} on, found {value!r}.")
-    job = Job(checked_similarity(similarity), plan, protocol, seed, panel, convention, notion, measure)
+    job = CampaignSeries(checked_similarity(similarity), plan, protocol, seed, panel, convention, notion, measure)
     size = max(1, BATCH_VOTES // plan.n_comparisons)
     n_workers = workers_for(n * plan.n_comparisons, WORTH_VOTES, workers)
     size = min(size, -(-n // n_workers))
@@ -441,7 +441,7 @@ def simulate_campaigns(
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class CampaignSeries:
     """What every campaign of a run has in common; called with the numbers of some campaigns, it simulates them."""
 
     similarity: Floats

@@ -23,7 +23,7 @@ class Convention:
     amplitude : σ_v(z)/σ* of each item, from z.
     distributions : the underlying similarities by name, each made for a number of items.
     decide : votes from two opinions and ε, as in `core.voters.model.decide`.
-    deal : who answers which comparison, from the numbers of comparisons and voters.
+    assign : who answers which comparison, from the numbers of comparisons and voters.
     rankings : from scores, truth and the order of the first ballot's items, the two vectors that the metrics compare.
     protocols : those there are, by name.
     """
@@ -32,12 +32,12 @@ class Convention:
     amplitude: Callable[[Floats], Floats]
     distributions: Mapping[str, Callable[[int], Floats]]
     decide: Decide
-    deal: Callable[[int, int, np.random.Generator], Ints]
+    assign: Callable[[int, int, np.random.Generator], Ints]
     rankings: Callable[[Floats, Floats, Ints], tuple[Floats, Floats]]
     protocols: Mapping[str, Protocol]
 
 
-def _deal(n_comparisons: int, n_voters: int, rng: np.random.Generator) -> Ints:
+def _assign_evenly(n_comparisons: int, n_voters: int, rng: np.random.Generator) -> Ints:
     """Equally many each within one; the rows of a drawn ballot are in random order already."""
     return np.resize(rng.permutation(n_voters), n_comparisons)
 
@@ -47,7 +47,7 @@ PAPER = Convention(
     amplitude=lambda z: 1.0 - z * z,
     distributions={"exponential": exponential, "power_law": power_law},
     decide=decide,
-    deal=_deal,
+    assign=_assign_evenly,
     rankings=lambda scores, truth, order: (scores, truth),
     protocols=PROTOCOLS,
 )
@@ -56,7 +56,7 @@ RELEASED = Convention(
     amplitude=released.amplitude,
     distributions={"exponential": released.exponential, "power_law": released.power_law},
     decide=released.decide,
-    deal=released.deal,
+    assign=released.assign,
     rankings=released.rankings,
     protocols={protocol.name: protocol for protocol in (released.ReleasedUniform(), released.Released())},
 )

@@ -39,7 +39,7 @@ VOTES, FEWEST, MOST = 400_000, 12, 60  # campaigns: as many as have this many vo
 
 
 @dataclass(frozen=True, eq=False)
-class Guess:
+class ForecastAssumptions:
     """What is guessed of a campaign before it: z of the items in [−1, 1], shape (n_items,), and who will vote.
 
     Raises `InputError` for a z outside [−1, 1], fewer than two items, or another notion.
@@ -65,12 +65,12 @@ class Guess:
         """A hash of the similarities: guesses of equal panel, notion and digest give the same forecasts."""
         return hashlib.sha256(np.ascontiguousarray(self.similarity).tobytes()).hexdigest()
 
-    def thinned(self) -> Guess:
+    def thinned(self) -> ForecastAssumptions:
         """The guess with `MOST_ITEMS` items at most: quantiles of the similarities in place of more."""
         if self.n_items <= MOST_ITEMS:
             return self
         middles = (np.arange(MOST_ITEMS) + 0.5) / MOST_ITEMS
-        return Guess(np.quantile(self.similarity, middles, method="linear"), self.panel, self.notion)
+        return ForecastAssumptions(np.quantile(self.similarity, middles, method="linear"), self.panel, self.notion)
 
 
 class Band(NamedTuple):
@@ -108,7 +108,7 @@ class Forecast:
 
 
 def forecast(
-    guess: Guess,
+    guess: ForecastAssumptions,
     plan: Plan,
     protocol: str,
     *,
@@ -188,7 +188,7 @@ def separable_difference(errors: Floats) -> float:
     return float((ndtri(1 - SIGNIFICANCE / 2) + ndtri(POWER)) * spread)
 
 
-def made_up_models(guess: Guess, seed: int) -> Floats:
+def made_up_models(guess: ForecastAssumptions, seed: int) -> Floats:
     """Scores that pairs of made-up models would give the items, shape (`MODEL_PAIRS`, 2, n_items).
 
     A model's scores are √(1 − r²) parts noise and r = .7 parts the normal scores of the true ranks.
@@ -258,7 +258,7 @@ class PanelCeiling:
         return bool(self.rho_w >= RELIABLE)
 
 
-def panel_ceiling(guess: Guess, *, seed: int) -> PanelCeiling:
+def panel_ceiling(guess: ForecastAssumptions, *, seed: int) -> PanelCeiling:
     """The ceiling of a guess's panel, and how many of such voters would do. The same seed gives the same figures."""
     thin = guess.thinned()
     first, enough = (float("nan"), float("nan")), None
@@ -274,7 +274,7 @@ def panel_ceiling(guess: Guess, *, seed: int) -> PanelCeiling:
     return PanelCeiling(thin.panel.n_voters, *first, enough)
 
 
-def _of_voters(guess: Guess, n_voters: int, seed: int) -> tuple[float, float]:
+def _of_voters(guess: ForecastAssumptions, n_voters: int, seed: int) -> tuple[float, float]:
     truth = np.abs(guess.similarity) if guess.notion == "relatedness" else guess.similarity
     figures = []
     for draw in range(DRAWS):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.arrays import Floats, Ints
 from ..plan import Plan
-from ..protocols.base import Chosen, Held, Mode, Sampler, Scored, Votes
+from ..protocols.base import Held, Mode, Sampler, Scored, SelectedItems, Votes
 from ..protocols.paper import Paper, Uniform, borda_of, scored, standing
 from ..scores.borda import VotesOf, rescaled, rescaling_slope
 
@@ -43,7 +43,7 @@ def decide(first: Floats, second: Floats, oversight: Floats, rng: np.random.Gene
     return ((first >= second) ^ (rng.random(len(first)) < oversight)).astype(np.float64)
 
 
-def deal(n_comparisons: int, n_voters: int, rng: np.random.Generator) -> Ints:
+def assign(n_comparisons: int, n_voters: int, rng: np.random.Generator) -> Ints:
     """Point 6: each voter ⌊n_comparisons / n_voters⌋ votes, the rest drawn with replacement, all in random order."""
     rest = n_comparisons % n_voters
     voter = np.concatenate(
@@ -113,11 +113,11 @@ class Released(Paper):
         mean = ((k - 2) * before + y) / (k - 1)
         return scored(votes, x, y, mean, np.full(len(x), k - 1), times, float(slope))
 
-    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> Chosen:
+    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
         """Point 4: the top by x of the last ballot; equal ones as they first appeared."""
         scores = self.last_scores(held)
         top = np.argsort(-scores.columns["x"], kind="stable")[:n]
-        return Chosen(scores.items[top], scores.columns["x"][top], 0, 0)
+        return SelectedItems(scores.items[top], scores.columns["x"][top], 0, 0)
 
 
 class ReleasedUniform(Released):

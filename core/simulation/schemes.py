@@ -30,7 +30,7 @@ from .. import metrics
 from ..base.arrays import Floats, Ints
 from ..errors import InputError, PlanError, UndefinedMetricError
 from ..plan import Plan
-from ..plan.plan import kept
+from ..plan.campaign_plan import n_kept
 from ..protocols import PROTOCOLS, protocol_of
 from ..protocols.runoff import TOLERANCE
 from ..questions.best_worst.kind import choose_extremes
@@ -39,7 +39,7 @@ from ..questions.order.kind import put_in_order
 from ..questions.rating.kind import SHIFT, STRETCH, rate
 from ..scores.bradley_terry import fit_bradley_terry
 from ..scores.fit import RIDGE
-from ..voters.model import PAPER_PANEL, Kind, Panel, Voters, checked_similarity, draw_panel
+from ..voters.model import PAPER_PANEL, Panel, VoterKind, Voters, checked_similarity, draw_panel
 from .campaign import UNDEFINED, Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
 from .similarities import plan_within
@@ -88,7 +88,7 @@ class SchemeRun:
 
 
 @dataclass(frozen=True)
-class Question:
+class SchemeSetting:
     """What all schemes are asked: z of the items, whose groups (item positions) can be put into order, and the time.
 
     ballots, keep : of the adaptive schemes; fewer ballots where the items or the time don't last.
@@ -140,7 +140,7 @@ def all_schemes() -> tuple[str, ...]:
 
 
 def simulate_scheme(
-    question: Question, scheme: str, *, rng: np.random.Generator, panel: Panel | Voters = PAPER_PANEL
+    question: SchemeSetting, scheme: str, *, rng: np.random.Generator, panel: Panel | Voters = PAPER_PANEL
 ) -> SchemeRun:
     """One simulated campaign by one of `schemes()`; voters judge relatedness.
 
@@ -164,7 +164,7 @@ def simulate_scheme(
     return _run(question, scheme, scores, n_asked)
 
 
-def affordable_plan(question: Question, protocol: str) -> Plan:
+def affordable_plan(question: SchemeSetting, protocol: str) -> Plan:
     """The plan that spends the time on comparisons; fewer ballots where they aren't all paid for.
 
     Raises `InputError` where the time doesn't pay for two appearances of each item.
@@ -182,7 +182,7 @@ def affordable_plan(question: Question, protocol: str) -> Plan:
     raise InputError(f"The time pays for {n} comparisons, fewer than two appearances of each of {n_items} items take.")
 
 
-def _run(question: Question, scheme: str, scores: Floats, n: int) -> SchemeRun:
+def _run(question: SchemeSetting, scheme: str, scores: Floats, n: int) -> SchemeRun:
     truth = question.truth
     try:
         accuracy = accuracy_between(scores, truth)
@@ -191,7 +191,7 @@ def _run(question: Question, scheme: str, scores: Floats, n: int) -> SchemeRun:
     return SchemeRun(scheme, accuracy, _within(question, scores), n, n * question.times.of(scheme))
 
 
-def _within(question: Question, scores: Floats) -> float:
+def _within(question: SchemeSetting, scores: Floats) -> float:
     found = []
     for group in question.groups:
         try:
@@ -206,13 +206,13 @@ def _held(opinion: Floats, voter: Ints, voters: Voters, rng: np.random.Generator
     if voters.kind is None:
         return opinion
     kind = voters.kind[voter]
-    away = (kind == Kind.INATTENTIVE) & (rng.random(len(voter)) < voters.inattention)
-    away |= (kind == Kind.RANDOM_CLICKER) | (kind == Kind.ALWAYS_LEFT)
+    away = (kind == VoterKind.INATTENTIVE) & (rng.random(len(voter)) < voters.inattention)
+    away |= (kind == VoterKind.RANDOM_CLICKER) | (kind == VoterKind.ALWAYS_LEFT)
     drawn = rng.random(opinion.shape)
     return np.asarray(np.where(away.reshape(-1, *[1] * (opinion.ndim - 1)), drawn, opinion))
 
 
-def _rated(question: Question, opinion: Floats, voters: Voters, n: int, rng: np.random.Generator) -> Floats:
+def _rated(question: SchemeSetting, opinion: Floats, voters: Voters, n: int, rng: np.random.Generator) -> Floats:
     n_voters, n_items = opinion.shape
     if n < n_items:
         raise InputError(f"The time pays for {n} ratings, and there are {n_items} items.")
@@ -220,13 +220,13 @@ def _rated(question: Question, opinion: Floats, voters: Voters, n: int, rng: np.
     even = np.arange(1, POINTS) / POINTS
     cuts = np.sort(even + question.shift / POINTS * rng.standard_normal((n_voters, POINTS - 1)), axis=1)
     item = np.concatenate([rng.permutation(n_items) for _ in range(-(-n // n_items))])[:n]
-    voter = deal_in_turn(item, n_voters, n_items, rng)
+    voter = assign_in_turn(item, n_voters, n_items, rng)
     held = _held(opinion[voter, item], voter, voters, rng)
     given = rate(held, stretch[voter], cuts[voter], voters.oversight[voter], rng)
     return np.asarray(np.bincount(item, given, n_items) / np.bincount(item, minlength=n_items))
 
 
-def _grouped(question: Question, opinion: Floats, voters: Voters, rng: np.random.Generator) -> SchemeRun:
+def _grouped(question: SchemeSetting, opinion: Floats, voters: Voters, rng: np.random.Generator) -> SchemeRun:
     n_groups = len(question.groups)
     if not n_groups:
         return SchemeRun(GROUPS, UNDEFINED, float("nan"), 0, 0.0)
@@ -236,7 +236,7 @@ def _grouped(question: Question, opinion: Floats, voters: Voters, rng: np.random
     which = which[np.cumsum(each[which]) <= question.seconds]  # larger groups take longer
     if len(which) < n_groups:
         raise InputError(f"The time pays for {len(which)} orders, and there are {n_groups} targets.")
-    voter = deal_in_turn(which, len(voters), n_groups, rng)
+    voter = assign_in_turn(which, len(voters), n_groups, rng)
     found, seconds = [], 0.0
     for number, group in enumerate(question.groups):
         asked = voter[which == number]
@@ -251,7 +251,7 @@ def _grouped(question: Question, opinion: Floats, voters: Voters, rng: np.random
     return SchemeRun(GROUPS, UNDEFINED, within, len(which), seconds)
 
 
-def deal_in_turn(item: Ints, n_voters: int, n_items: int, rng: np.random.Generator) -> Ints:
+def assign_in_turn(item: Ints, n_voters: int, n_items: int, rng: np.random.Generator) -> Ints:
     """Who judges each item, (n,): nobody judges an item twice before everybody did. Items are 0…n_items−1."""
     order = np.argsort(item, kind="stable")
     counts = np.bincount(item, minlength=n_items)
@@ -263,8 +263,8 @@ def deal_in_turn(item: Ints, n_voters: int, n_items: int, rng: np.random.Generat
 
 def _sizes(n_items: int, rounds: int, keep: float) -> list[int]:
     sizes = [n_items]
-    while len(sizes) < rounds and kept(sizes[-1], keep) >= 2 * SIZE:
-        sizes.append(kept(sizes[-1], keep))
+    while len(sizes) < rounds and n_kept(sizes[-1], keep) >= 2 * SIZE:
+        sizes.append(n_kept(sizes[-1], keep))
     return sizes
 
 
@@ -323,7 +323,7 @@ class SchemeRow:
 
 
 def compare_schemes(
-    question: Question,
+    question: SchemeSetting,
     *,
     simulations: int,
     seed: int,

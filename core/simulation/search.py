@@ -14,7 +14,7 @@ from ..errors import InputError, PlanError
 from ..plan import Plan
 from ..protocols import protocol_of
 from . import simulate_campaigns
-from .forecast import Guess
+from .forecast import ForecastAssumptions
 from .similarities import SHAPES, plan_within
 
 MOST_BALLOTS = 10  # each more is another round of waiting for votes (section 2.7)
@@ -102,7 +102,7 @@ def _shape(plan: Plan) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def recommend(
-    guess: Guess,
+    guess: ForecastAssumptions,
     n_comparisons: int,
     protocol: str,
     *,
@@ -184,7 +184,7 @@ class _Work:
 
     def __init__(
         self,
-        guess: Guess,
+        guess: ForecastAssumptions,
         protocol: str,
         goal: str,
         seed: int,

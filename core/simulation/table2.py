@@ -5,7 +5,7 @@ Reference: Lombardo et al. (2020), EMNLP, section 4.2.
 The rows behind the paper's Figures 2 and 4, from one simulated campaign.
 
 Figure 2 shows how the scores of a ballot lie to those before it, with the line that brings them to one scale.
-Figure 4 shows the scores of every ballot along the theoretical ranks. `core.charts.charts` draws both.
+Figure 4 shows the scores of every ballot along the theoretical ranks. `core.charts.campaign_charts` draws both.
 
 Reference: Lombardo et al. (2020), EMNLP, sections 2.6 and 4.2.
 """
@@ -96,7 +96,7 @@ METRICS = Accuracy._fields
 
 
 @dataclass(frozen=True)
-class Setting:
+class TablePlan:
     """The plan of the table, for any number of items; the paper's by default."""
 
     n_ballots: int = 7
@@ -116,7 +116,7 @@ class Setting:
         return [asked.plan_within(n_items, self.n_ballots, self.keep, budget) for budget in budgets]
 
 
-PAPER_SETTING = Setting()
+PAPER_SETTING = TablePlan()
 PROTOCOLS = ("uniform", "paper")  # of the paper's table
 BUDGETS = (1.0, 0.65, 0.5, 0.4)
 
@@ -130,7 +130,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One protocol on one distribution. `simulations` were done, of which `n_undefined` gave no accuracy."""
 
     similarity: str
@@ -151,14 +151,14 @@ def table_2(
     *,
     simulations: int,
     seed: int,
-    setting: Setting = PAPER_SETTING,
+    setting: TablePlan = PAPER_SETTING,
     protocols: Sequence[str] | None = None,
     convention: str = "paper",
     panel: Panel | Voters = PAPER_PANEL,
     workers: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
-) -> list[Row]:
+) -> list[TableRow]:
     """One row for each of the similarities (by name) and protocols, in that order.
 
     protocols : default the table's two. The protocol "runoff" has a row for each of `BUDGETS`, shares of the plan's
@@ -179,7 +179,7 @@ def table_2(
         for plan in setting.plans(len(z), protocol)
     ]
     total = simulations * len(wanted)
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for place, (similarity, protocol, plan) in enumerate(wanted):
         run = simulate_campaigns(
             similarities[similarity],
@@ -212,7 +212,9 @@ def _shifted(progress: Callable[[int, int], None] | None, before: int, total: in
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-def _row(similarity: str, protocol: str, convention: str, n_items: int, n_comparisons: int, run: Run[Accuracy]) -> Row:
+def _row(
+    similarity: str, protocol: str, convention: str, n_items: int, n_comparisons: int, run: Run[Accuracy]
+) -> TableRow:
     figures = np.array(run.results)
     defined = figures[~np.isnan(figures).any(axis=1)]
     n = len(defined)
@@ -223,4 +225,4 @@ def _row(similarity: str, protocol: str, convention: str, n_items: int, n_compar
         )
         for place, name in enumerate(METRICS)
     }
-    return Row(similarity, protocol, convention, len(figures), len(figures) - n, n_items, n_comparisons, **spreads)
+    return TableRow(similarity, protocol, convention, len(figures), len(figures) - n, n_items, n_comparisons, **spreads)

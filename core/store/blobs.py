@@ -18,7 +18,7 @@ from . import schema as t
 from .engine import Store
 
 _DIGEST = re.compile("[0-9a-f]{64}")
-KEEPERS = (t.upload, t.frequency_source, t.release)  # tables that name kept files by `sha256`
+KEEPERS = (t.upload, t.frequency_source, t.release)  # tables that name stored files by `sha256`
 
 
 def safe_name(filename: str) -> str:
@@ -68,7 +68,7 @@ def blobs_of(table: sa.Table) -> sa.Select[Any]:
 
 
 def sweep_blobs(store: Store, *, older_than: float) -> int:
-    """Remove kept files that nothing needs and that are older than so many seconds; returns how many.
+    """Remove stored files that nothing needs and that are older than so many seconds; returns how many.
 
     A command that was cut short can leave one: the file is written before its row, and goes after it.
     """

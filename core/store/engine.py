@@ -114,7 +114,7 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """One consistent look at the store; nothing is written."""
-        with _told_in_words(self), self._connected(writes=False) as conn, conn.begin():
+        with _readable_error(self), self._connected(writes=False) as conn, conn.begin():
             yield conn
 
     @contextmanager
@@ -125,7 +125,7 @@ class Store:
         Writers of different projects needn't wait for each other on PostgreSQL. SQLite has one writer at a time.
         Raises `BusyError` where another writer has the lock for half a minute, or for `wait` seconds.
         """
-        with _told_in_words(self), self._connected(writes=True, wait=wait) as conn, conn.begin():
+        with _readable_error(self), self._connected(writes=True, wait=wait) as conn, conn.begin():
             dialects.lock(conn, of, wait)
             yield conn
 
@@ -177,7 +177,7 @@ class _LookedAt(Store):
 
 
 @contextmanager
-def _told_in_words(store: Store) -> Iterator[None]:
+def _readable_error(store: Store) -> Iterator[None]:
     try:
         yield
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:  # bulk reads go past SQLAlchemy, and so do their errors

@@ -40,17 +40,17 @@ def read_upload(store: Store, sha256: str, name: str) -> bytes:
         raise StoreError(f"{name} is not there any more ({error.strerror}). Upload it again.") from error
 
 
-def made_path(store: Store, job_id: str) -> Path:
+def output_path(store: Store, job_id: str) -> Path:
     """Where the file of a job is, or would be."""
     return store.incoming / f"{_MADE}{job_id}"
 
 
-def put_made(store: Store, job_id: str, data: bytes) -> None:
+def put_output(store: Store, job_id: str, data: bytes) -> None:
     """Write the file of a job, whole or not at all; `StoreError` where it can't be written."""
-    _write(made_path(store, job_id), data, f"What was made can't be kept in {store.incoming} ({{why}}).")
+    _write(output_path(store, job_id), data, f"What was made can't be kept in {store.incoming} ({{why}}).")
 
 
-def read_made(path: Path) -> bytes:
+def read_output(path: Path) -> bytes:
     """The file of a job; `StoreError` where it is gone."""
     try:
         return path.read_bytes()

@@ -1,6 +1,6 @@
 """The voters' role on PostgreSQL: what the server of the voting page may read and write, and nothing else.
 
-It reads what a comparison shows and what voters were dealt, adds voters and answers, and counts. It deletes nothing and
+It reads what a comparison shows and what voters were given, adds voters and answers, and counts. It deletes nothing and
 sees no log, embedding, upload, setting of the owner, similarity or score. SQLite has no roles: there the server has the
 whole file, and only its code keeps to `core.voting.api`.
 """

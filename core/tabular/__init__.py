@@ -1,20 +1,22 @@
 """Tables from elsewhere: CSV, workbooks, lists, JSON; opened by one way, with a report of what was decided.
 
-bytes → text (`encoding`) → rows of cells (`dialect`, `workbook`, `json_rows`) → a table with a header (`table`); and
-what cells say that are no texts (`values`). What the columns mean is for the reader that asks for them.
+bytes → text (`encoding`) → rows of cells (`dialect`, `workbook_reading`, `json_rows`) → a table with a header
+(`table`); and what cells say that are no texts (`cell_values`). What the columns mean is for the reader that asks for
+them.
 """
 
 from __future__ import annotations
 
+from .cell_values import MISSING, NO_NUMBER, Numbers, column_numbers, is_missing
 from .dialect import SPARE_CELLS, Dialect, bounded, find_dialect, is_unclosed, lines, records
 from .encoding import ENCODINGS, Decoded, decode_bytes, in_utf8, known_encoding
 from .json_rows import RowsOfJson, is_json, json_records, json_table
 from .table import (
+    ColumnLists,
     CsvTable,
     Lines,
-    Rows,
     RowTable,
-    Table,
+    SourceTable,
     Texts,
     choose_sheet,
     csv_of,
@@ -29,8 +31,7 @@ from .table import (
     shown_header,
     trimmed,
 )
-from .values import MISSING, NO_NUMBER, Numbers, column_numbers, is_missing
-from .workbook import MOST_CELLS, Sheet, check_cells, is_spreadsheet, is_workbook, read_workbook
+from .workbook_reading import MOST_CELLS, Sheet, check_cells, is_spreadsheet, is_workbook, read_workbook
 
 __all__ = [
     "ENCODINGS",
@@ -44,10 +45,10 @@ __all__ = [
     "Lines",
     "Numbers",
     "RowTable",
-    "Rows",
+    "ColumnLists",
     "RowsOfJson",
     "Sheet",
-    "Table",
+    "SourceTable",
     "Texts",
     "bounded",
     "check_cells",

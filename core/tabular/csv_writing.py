@@ -41,7 +41,7 @@ def cells_of(table: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
     return table.astype("object").where(table.notna(), None).itertuples(index=False, name=None)
 
 
-class _Lines(io.StringIO):
+class _LineEndWriter(io.StringIO):
     """Takes rows that end in CR LF and ends them in LF: told LF, Python's writer leaves a CR in a cell without quotes,
     and a spreadsheet begins a row after it, perhaps with a formula."""
 
@@ -55,7 +55,7 @@ def csv_text(header: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
     >>> csv_text(["a", "b"], [["x, y", 1], ["\\r=1", None]])
     'a,b\\n"x, y",1\\n"\\r=1",\\n'
     """
-    out = _Lines(newline="")
+    out = _LineEndWriter(newline="")
     writer = csv.writer(out)
     writer.writerow(header)
     writer.writerows(rows)

@@ -357,10 +357,10 @@ def _closing(body: str, at: int) -> int:
 
 _MOST_BLANK = 100_000  # lines, of a table that is read at once
 
-Found = tuple[npt.NDArray[np.int64], dict[int, pd.Series]]
+ParsedColumns = tuple[npt.NDArray[np.int64], dict[int, pd.Series]]
 
 
-def read_at_once(text: str, dialect: Dialect, n_columns: int, used: Sequence[int]) -> Found | None:
+def read_at_once(text: str, dialect: Dialect, n_columns: int, used: Sequence[int]) -> ParsedColumns | None:
     """The numbers of the rows that aren't blank, and the columns at the positions `used`; None where a row needs a
     second look."""
     if not dialect.simple or "\x00" in text or n_columns < 2 or not used:

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InputError, Issue
 from .json_texts import parse_json
 from .table import RowTable
-from .workbook import check_cells
+from .workbook_reading import check_cells
 
 _LINE_ENDS = re.compile("\r\n|\n")  # others, such as U+2028 or U+0085, may stand inside a text as they are
 

@@ -26,7 +26,7 @@ from ..base.arrays import Ints
 from ..errors import InputError, Issue
 from .dialect import Dialect, find_dialect, is_unclosed, read_at_once, records
 from .encoding import Decoded, decode_bytes
-from .workbook import Sheet, is_workbook, read_workbook
+from .workbook_reading import Sheet, is_workbook, read_workbook
 
 Fits = Callable[[tuple[str, ...]], bool]  # whether a sheet with this header is the one
 _NAMED, _LONG = 12, 40  # columns that a message names, and letters of each
@@ -69,7 +69,7 @@ class Headed(Protocol):
     def header(self) -> tuple[str, ...]: ...
 
 
-class Table(Headed, Protocol):
+class SourceTable(Headed, Protocol):
     """A table from elsewhere: a CSV file, a workbook's sheet, an export in JSON. `notes` say how it was opened."""
 
     @property
@@ -152,7 +152,7 @@ def open_table(
     encoding: str | None = None,
     sheet: str | None = None,
     fits: Sequence[Fits] = (),
-) -> Table:
+) -> SourceTable:
     """Open a CSV file (any delimiter) or an Excel workbook, known by its content.
 
     Parameters
@@ -191,7 +191,7 @@ def csv_of(decoded: Decoded, name: str) -> CsvTable:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ColumnLists:
     """The wanted columns of a file as lists: as `Texts`, for readers that go row by row."""
 
     numbers: list[int]
@@ -223,7 +223,7 @@ class CsvTable:
         """As `read`, at once for all rows where every line is a row of as many cells as the header."""
         return at_once(self, wanted) or as_texts(self.read(wanted, n_needed))
 
-    def read(self, wanted: Sequence[int], n_needed: int) -> Rows:
+    def read(self, wanted: Sequence[int], n_needed: int) -> ColumnLists:
         """The columns at the positions `wanted`, row by row; a row with fewer than `n_needed` fields is unreadable.
 
         Rows between `n_needed` and the header's length are filled with empty texts (Mechanical Turk leaves off the
@@ -336,13 +336,13 @@ def read_lines(data: bytes, name: str, *, encoding: str | None = None) -> Lines:
     return Lines([number for number, _ in found], [text for _, text in found], notes)
 
 
-def as_texts(rows: Rows) -> Texts:
+def as_texts(rows: ColumnLists) -> Texts:
     """Rows that were read one by one as arrays."""
     columns = [pd.Series(column, dtype="str") for column in rows.columns]
     return Texts(np.asarray(rows.numbers, dtype=np.int64), columns, rows.n_rows, rows.unread, rows.issues)
 
 
-def _read(file: CsvTable, wanted: Sequence[int], n_needed: int) -> Rows:
+def _read(file: CsvTable, wanted: Sequence[int], n_needed: int) -> ColumnLists:
     # itemgetter of one position gives a bare value, hence the doubled last position.
     pick = itemgetter(*wanted, wanted[-1])
     width = len(file.header)
@@ -377,7 +377,7 @@ def _read(file: CsvTable, wanted: Sequence[int], n_needed: int) -> Rows:
         )
         issues.append(Issue(text, row=numbers[-1] if last_length else None))
     columns = [list(column) for column in zip(*values, strict=True)][: len(wanted)] or [[] for _ in wanted]
-    return Rows(numbers, columns, n_rows, n_unreadable, tuple(issues), tuple(unread))
+    return ColumnLists(numbers, columns, n_rows, n_unreadable, tuple(issues), tuple(unread))
 
 
 def why_unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> str:

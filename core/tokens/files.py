@@ -17,7 +17,7 @@ from ..tabular import (
     Dialect,
     RowTable,
     Sheet,
-    Table,
+    SourceTable,
     choose_sheet,
     csv_of,
     decode_bytes,
@@ -34,7 +34,7 @@ from .lists import (
     TOKEN_NAMES,
     AreaTokens,
     Column,
-    Guess,
+    GuessedColumns,
     TokenLists,
     alike,
     checked,
@@ -52,7 +52,7 @@ __all__ = [
     "MAX_TOKEN_LENGTH",
     "AreaTokens",
     "Column",
-    "Guess",
+    "GuessedColumns",
     "Renamed",
     "TokenFile",
     "TokenLists",
@@ -94,8 +94,8 @@ class TokenFile:
     header: tuple[str, ...]
     sample: tuple[tuple[str, ...], ...]
     sheets: tuple[str, ...]
-    guess: Guess
-    _parts: tuple[_Part, ...] = field(repr=False)
+    guess: GuessedColumns
+    _parts: tuple[_ListPart, ...] = field(repr=False)
 
     @property
     def is_all_lists(self) -> bool:
@@ -126,7 +126,7 @@ class _Read:
     told: frozenset[int | None] = frozenset()
 
 
-class _Part(Protocol):
+class _ListPart(Protocol):
     """A list, a table, or a sheet of a workbook; its header is empty where it is a list of lines."""
 
     @property
@@ -139,7 +139,7 @@ class _Part(Protocol):
 
 
 @dataclass(frozen=True)
-class _Lines:
+class _TokenLines:
     """A list: a token per line, the lines that aren't blank with their numbers."""
 
     area: str
@@ -219,7 +219,7 @@ def _plain_list(area: str, lines: Sequence[tuple[int, str]], notes: Sequence[Iss
     return _Read(rows, tuple(said))
 
 
-def _wanted(table: Table, columns: tuple[Column | None, Column] | None) -> tuple[int | None, int]:
+def _wanted(table: SourceTable, columns: tuple[Column | None, Column] | None) -> tuple[int | None, int]:
     """The positions of the areas (None: one area) and of the tokens."""
     if columns is not None:
         area, token = columns
@@ -263,7 +263,7 @@ def open_list(
         parts, sheets = (_open_text(data, filename, encoding, by_lines),), ()
     first = parts[0]
     sample = first.sample(n)
-    guess = guess_columns(first.header, sample) if first.header else Guess(0, None, True)
+    guess = guess_columns(first.header, sample) if first.header else GuessedColumns(0, None, True)
     return TokenFile(filename, first.header, sample, sheets, guess, parts)
 
 
@@ -306,7 +306,7 @@ def _stem(filename: str) -> str:
     return filename.rsplit("/", 1)[-1].rsplit(".", 1)[0] or "Area"
 
 
-def _open_sheets(data: bytes, filename: str, name: str | None) -> tuple[tuple[_Part, ...], tuple[str, ...]]:
+def _open_sheets(data: bytes, filename: str, name: str | None) -> tuple[tuple[_ListPart, ...], tuple[str, ...]]:
     """The sheet of this name, or all; and the names of all."""
     sheets = read_workbook(data, filename)
     names = tuple(sheet.name for sheet in sheets)
@@ -324,7 +324,7 @@ _NO_DELIMITER = "\x1f"  # no token may hold it
 _SAMPLE = 1000  # lines that tell whether there are columns
 
 
-def _open_text(data: bytes, filename: str, encoding: str | None, by_lines: bool | None) -> _Part:
+def _open_text(data: bytes, filename: str, encoding: str | None, by_lines: bool | None) -> _ListPart:
     decoded = decode_bytes(data, filename, encoding=encoding, braces=not _JSON.match(data[:512]))
     if not decoded.text.strip():
         raise InputError(f"{filename} is empty. Give one token per line, or a table with the columns area and token.")
@@ -333,14 +333,14 @@ def _open_text(data: bytes, filename: str, encoding: str | None, by_lines: bool 
         by_lines = _is_list(csv_of(replace(decoded, text=decoded.text[blank.end() :]), filename))
     if by_lines:
         lines = enumerate(re.split("\r\n|\r|\n", decoded.text), 1)
-        return _Lines(_stem(filename), tuple((n, line) for n, line in lines if line.strip()), decoded.notes)
+        return _TokenLines(_stem(filename), tuple((n, line) for n, line in lines if line.strip()), decoded.notes)
     table = csv_of(decoded, filename)
     if by_lines is None and _is_list(table):
         return _list_of(table)
     return _CsvPart(_stem(filename), table)
 
 
-def _list_of(table: CsvTable) -> _Lines:
+def _list_of(table: CsvTable) -> _TokenLines:
     """A text as a list of one token per line; marks around whole lines are taken off where the text is quoted."""
     dialect = Dialect(_NO_DELIMITER, table.dialect.quoted, False)
     lines, notes = [], list(table.notes)
@@ -353,7 +353,7 @@ def _list_of(table: CsvTable) -> _Lines:
             notes.append(Issue(told, row=number))
         elif not is_blank(record):
             lines.append((number, _NO_DELIMITER.join(record)))
-    return _Lines(_stem(table.name), tuple(lines), tuple(notes))
+    return _TokenLines(_stem(table.name), tuple(lines), tuple(notes))
 
 
 def _is_list(table: CsvTable) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from ..base.plurals import plural
 from ..errors import InputError, Issue
-from ..tabular import Table, same_name
+from ..tabular import SourceTable, same_name
 
 Column = str | int
 TOKEN_NAMES = ("token", "tokens", "word", "words", "term", "terms", "expression", "concept", "keyword", "label", "name")
@@ -35,7 +35,7 @@ AREA_NAMES = (
 
 
 @dataclass(frozen=True)
-class Guess:
+class GuessedColumns:
     """Positions of the columns that seem to hold the tokens and the areas (None: there is none, so one area).
 
     `is_certain` where the header names both, or there is but one column; otherwise a person should look at it.
@@ -50,20 +50,20 @@ class Guess:
     area_twins: tuple[int, ...] = ()
 
 
-def guess_columns(header: Sequence[str], sample: Sequence[Sequence[str]]) -> Guess:
+def guess_columns(header: Sequence[str], sample: Sequence[Sequence[str]]) -> GuessedColumns:
     """Which columns hold the tokens and the areas, by the header's names, else by what a sample of rows holds.
 
     Tokens: the column with the most distinct texts. Areas: of the others the one with the fewest, if they repeat.
     Columns of numbers only are neither; ties go to the left. Raises `InputError` for a header without columns.
 
     >>> guess_columns(["id", "what", "where"], [["1", "ship", "sea"], ["2", "boat", "sea"], ["3", "car", "road"]])
-    Guess(token=1, area=2, is_certain=False, token_twins=(), area_twins=())
+    GuessedColumns(token=1, area=2, is_certain=False, token_twins=(), area_twins=())
     """
     names = [_plain(name) for name in header]
     if not names:
         raise InputError("The table has no columns.")
     if len(names) == 1:
-        return Guess(0, None, True)
+        return GuessedColumns(0, None, True)
     columns = [[row[at].strip() for row in sample if at < len(row) and row[at].strip()] for at in range(len(names))]
     texts = [at for at, values in enumerate(columns) if values and not all(map(_is_number, values))]
     token, area = _named(names, TOKEN_NAMES), _named(names, AREA_NAMES)
@@ -76,7 +76,7 @@ def guess_columns(header: Sequence[str], sample: Sequence[Sequence[str]]) -> Gue
         repeated = [at for at in texts if at != token and len(set(columns[at])) < len(columns[at])]
         area = min(repeated, key=lambda at: (len(set(columns[at])), at), default=None)
     is_certain = is_certain and not tokens and not areas
-    return Guess(None if tokens else token, None if areas else area, is_certain, tokens, areas)
+    return GuessedColumns(None if tokens else token, None if areas else area, is_certain, tokens, areas)
 
 
 def _twins(names: Sequence[str], place: int | None) -> tuple[int, ...]:
@@ -85,7 +85,7 @@ def _twins(names: Sequence[str], place: int | None) -> tuple[int, ...]:
     return tuple(found) if len(found) > 1 else ()
 
 
-def position(table: Table, column: Column) -> int:
+def position(table: SourceTable, column: Column) -> int:
     """The position of a column given by its name (any case) or position; raises `InputError` where there is none, and
     where several have the name."""
     if isinstance(column, int):
@@ -100,7 +100,7 @@ def position(table: Table, column: Column) -> int:
     )
 
 
-def only(table: Table, found: Sequence[int]) -> int:
+def only(table: SourceTable, found: Sequence[int]) -> int:
     """The only one of these columns, which have one name; raises `InputError` that names them where there are more."""
     if len(found) > 1:
         names = " and ".join(f"{table.header[at]!r} (column {at + 1})" for at in found)

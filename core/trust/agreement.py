@@ -31,7 +31,7 @@ CELLS = 4_000_000  # resamples × units worked on at once
 
 
 @dataclass(frozen=True)
-class Agreement:
+class KrippendorffAlpha:
     """Krippendorff's α with what it rests on.
 
     `alpha` is 1 for full agreement, 0 for what chance would give, below 0 for less. lower and upper bound its `level`
@@ -63,7 +63,7 @@ def agreement(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Agreement:
+) -> KrippendorffAlpha:
     """Krippendorff's α = 1 − (observed disagreement) / (disagreement expected by chance).
 
     Parameters
@@ -101,7 +101,7 @@ def agreement(
     gap = kinds[:, None] - kinds
     apart = gap**2 if distance == "interval" else (gap != 0).astype(np.float64)
     lower, upper = _interval(counts, apart, level, resamples, seed)
-    return Agreement(
+    return KrippendorffAlpha(
         alpha=float(_alphas(np.ones((1, len(counts))), counts, apart)[0]),
         lower=lower,
         upper=upper,

@@ -15,8 +15,8 @@ from ..errors import InputError, UndefinedMetricError
 from ..protocols import protocol_of
 from ..scores import BallotVotes
 from ..scores.fit import FittedVotes, fit_votes
-from ..scores.reliability import Agreement, Metric
-from ..scores.signal import by_chance
+from ..scores.reliability import Metric, RepeatedCorrelation
+from ..scores.signal_test import by_chance
 from .guessers import Guessers, find_guessers, simulated_with
 
 REPEATS, SIMULATIONS = 10, 10
@@ -42,7 +42,7 @@ def halves(
     metric: Metric = metrics.weighted_spearman,
     rng: np.random.Generator,
     workers: int | None = None,
-) -> Agreement:
+) -> RepeatedCorrelation:
     """ρ_w between the scores of two random halves of the voters, `repeats` times; items that one lacks are left out.
 
     Without Spearman–Brown, which is for sums of scores: each half has half of the votes, and the figure is that of a
@@ -62,7 +62,7 @@ def ceiling(
     rng: np.random.Generator,
     workers: int | None = None,
     guessers: Guessers | None = None,
-) -> Agreement:
+) -> RepeatedCorrelation:
     """The ρ_w that a model with the true ranking would be given by votes like these, simulation by simulation.
 
     Where some voters guess, their votes are coin tosses in the simulations too, and the truth is what the others say.
@@ -87,9 +87,11 @@ def both_weighted(x: ArrayLike, y: ArrayLike, *, n0: float = 2.0) -> Floats:
     return np.array([metrics.weighted_spearman(x, y, n0=n0), metrics.weighted_kendall(x, y, n0=n0)])
 
 
-def one_by_one(found: Agreement) -> dict[str, Agreement]:
+def one_by_one(found: RepeatedCorrelation) -> dict[str, RepeatedCorrelation]:
     """What `both_weighted` measured, by figure: "rho_w" and "tau_w"."""
-    return {name: Agreement(np.ascontiguousarray(found.values[:, place])) for place, name in enumerate(WEIGHTED)}
+    return {
+        name: RepeatedCorrelation(np.ascontiguousarray(found.values[:, place])) for place, name in enumerate(WEIGHTED)
+    }
 
 
 def ceilings(rankings: Sequence[tuple[Sequence[Drawn], Sequence[BallotVotes]]], *, n0: float = 2.0) -> dict[str, float]:

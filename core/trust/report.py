@@ -14,10 +14,10 @@ from ..ballots.audit import CutAudit
 from ..base.arrays import Floats, Ints
 from ..base.percent import percent
 from ..base.plurals import plural
-from ..scores.reliability import Agreement
-from .agreement import Agreement as Alpha
-from .foresight import Foresight
+from ..scores.reliability import RepeatedCorrelation
+from .agreement import KrippendorffAlpha as Alpha
 from .guessers import Guessers
+from .stopping import NextBallotValue
 
 GREEN, AMBER, RED = "green", "amber", "red"
 
@@ -38,7 +38,7 @@ AFTER_LAST = "The plan has no ballot left: reopen the last one for more votes, o
 
 
 @dataclass(frozen=True)
-class Line:
+class TrustCheck:
     """One check: its name, `level` green, amber or red, the reason, and what to do (empty where nothing is)."""
 
     name: str
@@ -47,7 +47,7 @@ class Line:
     cure: str = ""
 
 
-def enough_votes(votes: Ints, planned: Ints) -> Line:
+def enough_votes(votes: Ints, planned: Ints) -> TrustCheck:
     """Whether items have the votes they were to have, and enough at all.
 
     votes, planned : of each item, shape (n_items,). Red: an item has fewer than 4. Amber: fewer than 10, or
@@ -62,7 +62,7 @@ def enough_votes(votes: Ints, planned: Ints) -> Line:
             "{n} items with fewer than {least} votes: nobody can say in which half of the field.",
             least=FEWEST_VOTES,
         )
-        return Line(name, RED, reason, "Collect the missing votes, or plan more appearances per item.")
+        return TrustCheck(name, RED, reason, "Collect the missing votes, or plan more appearances per item.")
     if least < ENOUGH_VOTES:
         low = int((votes < ENOUGH_VOTES).sum())
         reason = plural(
@@ -74,7 +74,7 @@ def enough_votes(votes: Ints, planned: Ints) -> Line:
             enough=ENOUGH_VOTES,
             least=least,
         )
-        return Line(name, AMBER, reason, "Plan more appearances per item in the first ballot.")
+        return TrustCheck(name, AMBER, reason, "Plan more appearances per item in the first ballot.")
     if short:
         reason = plural(
             short,
@@ -82,11 +82,11 @@ def enough_votes(votes: Ints, planned: Ints) -> Line:
             "{n} items with fewer votes than planned; the fewest is {least}.",
             least=least,
         )
-        return Line(name, AMBER, reason, "Reopen the ballot and collect the missing votes.")
-    return Line(name, GREEN, f"Every item has the votes planned for it; the fewest is {least}.")
+        return TrustCheck(name, AMBER, reason, "Reopen the ballot and collect the missing votes.")
+    return TrustCheck(name, GREEN, f"Every item has the votes planned for it; the fewest is {least}.")
 
 
-def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = False) -> Line:
+def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = False) -> TrustCheck:
     """Whether every item both won and lost: one that only won, or only lost, has no place of its own.
 
     points : wins and half the ties; votes : both (n_items,); top : the leading items. Red: two of them never lost.
@@ -98,11 +98,13 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = Fals
     cure = AFTER_LAST if is_last else another
     if n_top > 1:
         reason = f"{n_top} items of the top never lost a vote, so nothing says which of them is the higher."
-        return Line(name, RED, reason, cure)
+        return TrustCheck(name, RED, reason, cure)
     told = _at_an_end(int(undefeated.sum()), int(winless.sum()))
     if not undefeated.any():  # the next ballot has none of them
         cure = "More appearances per item would place them; at the lower end it matters little."
-    return Line(name, AMBER, told, cure) if told else Line(name, GREEN, "Every item won votes and lost some.")
+    return (
+        TrustCheck(name, AMBER, told, cure) if told else TrustCheck(name, GREEN, "Every item won votes and lost some.")
+    )
 
 
 def _at_an_end(undefeated: int, winless: int) -> str:
@@ -127,7 +129,7 @@ def _at_an_end(undefeated: int, winless: int) -> str:
     return ""
 
 
-def one_graph(part_sizes: Sequence[int], unvoted: int) -> Line:
+def one_graph(part_sizes: Sequence[int], unvoted: int) -> TrustCheck:
     """Whether votes join all items; scores of different parts don't compare. Red where they don't."""
     name = "One scale"
     if len(part_sizes) > 1 or unvoted or not part_sizes:
@@ -137,40 +139,40 @@ def one_graph(part_sizes: Sequence[int], unvoted: int) -> Line:
             "No chain of votes joins {n} item with the rest, so their scores don't compare.",
             "No chain of votes joins {n} items with the rest, so their scores don't compare.",
         )
-        return Line(name, RED, reason, "Collect votes on comparisons between the parts.")
-    return Line(name, GREEN, f"Votes join all {part_sizes[0]:,} items.")
+        return TrustCheck(name, RED, reason, "Collect votes on comparisons between the parts.")
+    return TrustCheck(name, GREEN, f"Votes join all {part_sizes[0]:,} items.")
 
 
-def no_circles(foresight: Foresight | None) -> Line | None:
+def no_preference_cycles(next_ballot: NextBallotValue | None) -> TrustCheck | None:
     """Whether votes contradict each other at the top; None where nobody looked. Red where they do."""
-    if foresight is None:
+    if next_ballot is None:
         return None
     name, cure = (
         "No contradiction",
         "Look at the items: perhaps they are related in different ways, or votes are careless.",
     )
-    if foresight.circles:
+    if next_ballot.circles:
         reason = plural(
-            foresight.circles,
+            next_ballot.circles,
             "{n} item of the top beat each other in a circle, so no order of them is right.",
             "{n} items of the top beat each other in a circle, so no order of them is right.",
         )
-        return Line(name, RED, reason, cure)
-    if foresight.level:
+        return TrustCheck(name, RED, reason, cure)
+    if next_ballot.level:
         level = "The first items have the same score: the votes give no order, or go in a circle."
-        return Line(name, RED, level, cure)
-    return Line(name, GREEN, "No circle of clear majorities at the top.")
+        return TrustCheck(name, RED, level, cure)
+    return TrustCheck(name, GREEN, "No circle of clear majorities at the top.")
 
 
-def certain_top(probability: Floats, n_top: int, *, is_last: bool = False, chance: str = "") -> Line:
+def certain_top(probability: Floats, n_top: int, *, is_last: bool = False, chance: str = "") -> TrustCheck:
     """How many of the first `n_top` surely belong there: probability of 95 % or more.
 
     probability : of each item to be truly among them, (n_items,), by a fit that takes voters to share an opinion;
-    chance : that they don't (`scores.signal.by_chance`). Green: all; amber: at least half; else red.
+    chance : that they don't (`scores.signal_test.by_chance`). Green: all; amber: at least half; else red.
     """
     name = f"The top {n_top}"
     if chance:
-        return Line(name, RED, f"{chance} So nothing says which items belong there.", BY_CHANCE)
+        return TrustCheck(name, RED, f"{chance} So nothing says which items belong there.", BY_CHANCE)
     certain = int((probability >= CERTAIN).sum())
     possible = int((probability > 1 - CERTAIN).sum())
     reason = plural(
@@ -181,19 +183,19 @@ def certain_top(probability: Floats, n_top: int, *, is_last: bool = False, chanc
         items=_items(possible),
     )
     if certain >= n_top:
-        return Line(name, GREEN, reason)
+        return TrustCheck(name, GREEN, reason)
     another = "Draw another ballot, or give the last ballots more appearances."
     cure = AFTER_LAST if is_last else another
-    return Line(name, AMBER if certain >= MOSTLY * n_top else RED, reason, cure)
+    return TrustCheck(name, AMBER if certain >= MOSTLY * n_top else RED, reason, cure)
 
 
-def first_place(names: Sequence[str], *, is_last: bool = False, chance: str = "") -> Line:
+def first_place(names: Sequence[str], *, is_last: bool = False, chance: str = "") -> TrustCheck:
     """Whether the first is alone: `names` are the items that can't be told from it, best first; chance : as above."""
     name = "First place"
     if chance:
-        return Line(name, RED, f"{chance} So any item may be the first.", BY_CHANCE)
+        return TrustCheck(name, RED, f"{chance} So any item may be the first.", BY_CHANCE)
     if len(names) == 1:
-        return Line(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
+        return TrustCheck(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
     values = {"n": len(names), "items": ", ".join(names[:NAMED]), "more": len(names) - NAMED}
     if len(names) > NAMED:
         reason = "Any of {n} items may be the first: {items} and {more:,} more can't be told apart at 90 %.".format(
@@ -202,10 +204,10 @@ def first_place(names: Sequence[str], *, is_last: bool = False, chance: str = ""
     else:
         reason = "Any of {n} items may be the first: {items} can't be told apart at 90 %.".format(**values)
     another = "More votes on the leading items, in another ballot."
-    return Line(name, AMBER, reason, AFTER_LAST if is_last else another)
+    return TrustCheck(name, AMBER, reason, AFTER_LAST if is_last else another)
 
 
-def agreement(alpha: Alpha | None, why_not: str, *, chance: str = "") -> Line:
+def agreement(alpha: Alpha | None, why_not: str, *, chance: str = "") -> TrustCheck:
     """Whether voters agree more than by chance. Green: α's interval is above 0; red: below, or where the votes on the
     same items say that they don't (`chance`); else amber.
 
@@ -214,9 +216,9 @@ def agreement(alpha: Alpha | None, why_not: str, *, chance: str = "") -> Line:
     """
     name = "Agreement"
     if chance:
-        return Line(name, RED, chance, BY_CHANCE)
+        return TrustCheck(name, RED, chance, BY_CHANCE)
     if alpha is None:
-        return Line(name, AMBER, why_not, "Put some comparisons before several voters.")
+        return TrustCheck(name, AMBER, why_not, "Put some comparisons before several voters.")
     cure = "Put some comparisons before several voters; look at the voters who prefer a side."
     values = {"alpha": alpha.alpha, "level": 100 * alpha.level, "lower": alpha.lower, "upper": alpha.upper}
     if np.isnan(alpha.lower):
@@ -228,11 +230,11 @@ def agreement(alpha: Alpha | None, why_not: str, *, chance: str = "") -> Line:
             "Krippendorff's α = {alpha:.2f}, {level:.0f} % interval {lower:.2f} to {upper:.2f}; 0 is chance."
         ).format(**values)
     if alpha.lower > 0:
-        return Line(name, GREEN, reason)
-    return Line(name, RED if alpha.upper < 0 else AMBER, reason, cure)
+        return TrustCheck(name, GREEN, reason)
+    return TrustCheck(name, RED if alpha.upper < 0 else AMBER, reason, cure)
 
 
-def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
+def cut_lost(next_ballot: NextBallotValue | None, audit: CutAudit | str) -> TrustCheck | None:
     """How many of the true top were cut by now, expected. Green: under .5; amber: under 1; else red.
 
     It is judged by the audit where there is one, else by the votes in the ballots; None where neither says anything.
@@ -251,25 +253,25 @@ def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
             votes=audit.n_votes,
             **vars(audit) | {"level": 100 * audit.level},
         )
-    elif foresight is not None:
-        lost = foresight.lost
+    elif next_ballot is not None:
+        lost = next_ballot.lost
         told = (
-            f"Expected number of the true first {foresight.n_top} that were cut so far: {lost:.2f}, by the "
+            f"Expected number of the true first {next_ballot.n_top} that were cut so far: {lost:.2f}, by the "
             f"ballots' votes alone. No audit: {audit}."
         )
     if not told:
         return None
     cure = "Keep more items from ballot to ballot, or plan more appearances in the first."
     if lost < 0.5:
-        return Line(name, GREEN, told)
-    return Line(name, AMBER if lost < 1 else RED, told, cure)
+        return TrustCheck(name, GREEN, told)
+    return TrustCheck(name, AMBER if lost < 1 else RED, told, cure)
 
 
-def halves(found: Agreement | None, why_not: str) -> Line:
+def halves(found: RepeatedCorrelation | None, why_not: str) -> TrustCheck:
     """Whether two halves of the voters rank alike, by ρ_w. Green from .8, amber from .6."""
     name, cure = "Halves of the voters", "More votes from more voters."
     if found is None:
-        return Line(name, AMBER, why_not, cure)
+        return TrustCheck(name, AMBER, why_not, cure)
     reason = (
         f"Rankings by two random halves of the voters correlate by ρ_w = {found.mean:.2f}, the mean of "
         f"{len(found.values)} splits (each has half of the votes; no Spearman–Brown)."
@@ -277,7 +279,7 @@ def halves(found: Agreement | None, why_not: str) -> Line:
     return _graded(name, reason, cure, found.mean, GOOD_HALVES, FAIR_HALVES)
 
 
-def who_voted(names: Sequence[str], guessers: Guessers, sided: Sequence[str] = ()) -> Line | None:
+def who_voted(names: Sequence[str], guessers: Guessers, sided: Sequence[str] = ()) -> TrustCheck | None:
     """Voters by name whose votes make the scores worth less; None where there are none.
 
     names : of all voters, as in `guessers`; sided : of those who nearly always took one side. Red where one voter has
@@ -305,18 +307,18 @@ def who_voted(names: Sequence[str], guessers: Guessers, sided: Sequence[str] = (
     if idle:
         reasons.append(f"Votes of that kind are {percent(idle)} of all.")
     level = RED if share > MOSTLY or idle >= LARGE_SHARE else AMBER
-    return Line("Who voted", level, " ".join(reasons), "Look at them on the Voters page; leave out who guesses.")
+    return TrustCheck("Who voted", level, " ".join(reasons), "Look at them on the Voters page; leave out who guesses.")
 
 
-def ceiling(found: Agreement | None, why_not: str, *, chance: str = "", n_guessers: int = 0) -> Line:
+def ceiling(found: RepeatedCorrelation | None, why_not: str, *, chance: str = "", n_guessers: int = 0) -> TrustCheck:
     """What a perfect model would score. Green from .95, amber from .8; red by chance, where there is none.
 
     n_guessers : voters whose votes are coin tosses in the simulations too."""
     name, cure = "Noise ceiling", "More votes: no model can be seen to be better than the votes allow."
     if chance:
-        return Line(name, RED, f"{chance} So there is no ranking that a model could meet.", BY_CHANCE)
+        return TrustCheck(name, RED, f"{chance} So there is no ranking that a model could meet.", BY_CHANCE)
     if found is None:
-        return Line(name, AMBER, why_not, cure)
+        return TrustCheck(name, AMBER, why_not, cure)
     reason = (
         f"A model with the true ranking would score ρ_w = {found.mean:.3f} against these votes (simulated from them)."
     )
@@ -326,10 +328,10 @@ def ceiling(found: Agreement | None, why_not: str, *, chance: str = "", n_guesse
     return _graded(name, reason, cure, found.mean, GOOD_CEILING, FAIR_CEILING)
 
 
-def _graded(name: str, reason: str, cure: str, value: float, good: float, fair: float) -> Line:
+def _graded(name: str, reason: str, cure: str, value: float, good: float, fair: float) -> TrustCheck:
     if value >= good:
-        return Line(name, GREEN, reason)
-    return Line(name, AMBER if value >= fair else RED, reason, cure)
+        return TrustCheck(name, GREEN, reason)
+    return TrustCheck(name, AMBER if value >= fair else RED, reason, cure)
 
 
 def _items(n: int) -> str:

@@ -33,7 +33,7 @@ from ..base.estimates import LEVEL, holm
 from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..metrics import rounded_scores
 from ..tables import VOTER_ANSWERS
-from .agreement import Agreement, agreement
+from .agreement import KrippendorffAlpha, agreement
 from .leave_one_out import Predictions, predict
 
 FALSE_FLAGS = 0.05
@@ -193,7 +193,7 @@ class VoterQuality:
 
     table: pd.DataFrame
     reasons: dict[str, str] = field(default_factory=dict)
-    alpha: Agreement | None = None
+    alpha: KrippendorffAlpha | None = None
     no_alpha: str = ""
 
     def reason(self, row: pd.Series, column: str) -> str:
@@ -219,7 +219,7 @@ _OWN_REASONS = {
 def measure(answers: pd.DataFrame) -> VoterQuality:
     """The figures of every voter with an answer (schema VOTER_ANSWERS)."""
     VOTER_ANSWERS.check(answers)
-    frame = answers.assign(said=_said(answers))
+    frame = answers.assign(said=_oriented_answer(answers))
     voters = np.unique(frame["voter_id"].to_numpy())
     table = pd.DataFrame({"voter_id": voters})
     reasons: dict[str, str] = {}
@@ -242,7 +242,7 @@ def measure(answers: pd.DataFrame) -> VoterQuality:
     return VoterQuality(table, reasons, alpha, no_alpha)
 
 
-def _said(answers: pd.DataFrame) -> Floats:
+def _oriented_answer(answers: pd.DataFrame) -> Floats:
     """The answer as of the item with the lower position, so that it is comparable."""
     answer = answers["answer"].to_numpy()
     return np.where(answers["first"] < answers["second"], answer, 1.0 - answer)
@@ -376,7 +376,7 @@ def _times(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     return found.reset_index(), {} if middle > 0 else {"speed": NO_TIMES, "seconds": NO_TIMES}
 
 
-def _alpha(frame: pd.DataFrame) -> tuple[Agreement | None, str]:
+def _alpha(frame: pd.DataFrame) -> tuple[KrippendorffAlpha | None, str]:
     """α over comparisons that several voters answered; it doesn't ask who answered, so places stand for voters."""
     given = _shared(frame)
     given = given[given["status"] == "counted"].drop_duplicates(["voter_id", "comparison"])

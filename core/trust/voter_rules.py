@@ -21,7 +21,7 @@ from ..errors import InputError
 
 
 @dataclass(frozen=True)
-class Rule:
+class VoterRule:
     """A rule with its default bound and what it asks for.
 
     label, asks : the name, and the bound in words; bound with its range low to high and step; least : the rule says
@@ -40,49 +40,49 @@ class Rule:
     least: int
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, VoterRule] = {
     rule.key: rule
     for rule in (
-        Rule(
+        VoterRule(
             "ranking", "Against the ranking of the others", "Further below expectation than",
             ("The whole 90 % interval of the voter's agreement with the ranking by the other votes lies further "
             "below what an ordinary voter would reach. Needs no checks."),
             0.1, 0.0, 0.5, 0.01, "judged", 20,
         ),
-        Rule(
+        VoterRule(
             "pairwise", "Pairwise agreement (Avraham, Goldberg)", "SDs under the mean, above",
             ("Mean agreement with every other voter who shares comparisons, against the mean of all voters. By "
             "nature one in six honest voters lies more than one standard deviation (SD) under it."),
             1.0, 0.0, 5.0, 0.1, "shared", 10,
         ),
-        Rule(
+        VoterRule(
             "gold", "Comparisons with a known answer", "Share right, below",
             "Too few right answers where the answer is known.",
             0.7, 0.0, 1.0, 0.05, "gold_n", 4,
         ),
-        Rule(
+        VoterRule(
             "consistency", "The same comparison again", "Share of same answers, below",
             ("Too few same answers where a comparison came to the voter again. Near ties change with honest "
             "voters too."),
             0.6, 0.0, 1.0, 0.05, "repeat_n", 5,
         ),
-        Rule(
+        VoterRule(
             "speed", "Speed", "Median time over that of all, below",
             "Faster than others by so much. Some people are quick.",
             0.33, 0.0, 1.0, 0.01, "timed", 10,
         ),
-        Rule(
+        VoterRule(
             "lapse", "Lapse ε", "ε above",
             ("The fit puts so much of the voter's votes down to oversight. Clickers hide in a low "
             "sharpness instead."),
             0.15, 0.0, 0.5, 0.01, "votes", 20,
         ),
-        Rule(
+        VoterRule(
             "sharpness", "Sharpness s", "s below",
             "The fit takes the voter for so blunt: score differences that decide others hardly matter here.",
             0.3, 0.0, 1.0, 0.05, "votes", 20,
         ),
-        Rule(
+        VoterRule(
             "side", "Side", "p (Holm) below",
             "The voter prefers a side more than luck explains, whatever it shows.",
             0.05, 0.0, 0.5, 0.01, "sided", 1,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..platforms import Table, guess, open_results, undressed
-from ..platforms.mapped import NUMBER, Mapping, columns_of, mapped_frame, unwrapped, usual_of
+from ..platforms import SourceTable, guess, normalised, open_results
+from ..platforms.mapped_tables import NUMBER, Mapping, columns_of, mapped_frame, unwrapped, usual_of
 from ..tabular import RowTable
-from ..votes.meanings import CHOICES, key_of, said_of
+from ..votes.meanings import CHOICES, key_of, meanings_by_value
 
 LOOKED_AT = 200
 SHOWN = 5
@@ -27,7 +27,7 @@ class Columns:
 
     header: tuple[str, ...]
     names: tuple[str, ...]
-    sample: Table
+    sample: SourceTable
     guessed: Mapping
 
     def values(self, choice: str) -> list[str]:
@@ -52,7 +52,7 @@ class Columns:
 
 def load(data: bytes, name: str) -> Columns:
     """The columns of a result file. Raises `InputError` where it can't be opened."""
-    table = undressed(open_results(data, name))
+    table = normalised(open_results(data, name))
     rows = [row + [""] * (len(table.header) - len(row)) for row in table.head(LOOKED_AT)]
     sample = RowTable(name, table.header, tuple(range(2, len(rows) + 2)), rows)
     several = {re.sub(r"[1-9]\d*(?=\D*$)", NUMBER, column) for column in table.header}
@@ -62,5 +62,5 @@ def load(data: bytes, name: str) -> Columns:
 
 def meaning_of(value: str, mapping: Mapping, values: Sequence[str]) -> str:
     """What a value of a column that holds these means by a mapping, else usually; "?" where nobody said."""
-    said = said_of(mapping.choices)
+    said = meanings_by_value(mapping.choices)
     return said.get(key_of(value), usual_of(values).get(key_of(value), "?"))

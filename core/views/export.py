@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..base.durable import file_stem
 from ..base.plurals import VoterCount, many, plural
-from ..commands.facts import spellings_of
+from ..commands.datasheet_facts import spellings_of
 from ..dataset.datasheet.facts import SheetFields
 from ..dataset.diff import DatasetDiff, diff
 from ..dataset.files import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
@@ -20,8 +20,8 @@ from ..errors import InputError, StoreError
 from ..store import Store
 from ..store.command import project_row
 from ..store.projects.releases import Release, release_bytes, releases_of
-from ..store.scores.scores import dataset_of
-from .scores.scores import voters_in
+from ..store.scores.project_dataset import dataset_of
+from .scores.scores_page import voters_in
 
 NOW = 0  # in place of a release's id: the dataset as it is now
 

@@ -362,7 +362,7 @@ _TASK_ID = re.compile(r"'?([bpr]\d+-[0-9a-f]{8})-\d{5}(?:-\d+)?")
 
 def _check_whose(store: Store, project_id: str, data: bytes, name: str) -> None:
     """Raise `InputError` where the tasks of a file are another project's of this workspace."""
-    from ..store.ballots.ballots import projects_of_code
+    from ..store.ballots.ballot_rows import projects_of_code
 
     found = _TASK_ID.search(data[:_HEAD].decode("utf-8", "replace"))
     if found is None:

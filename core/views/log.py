@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from ..base.plurals import many
-from ..store.ballots.ballots import called
+from ..store.ballots.ballot_rows import called
 from ..store.schema.ballots import CAMPAIGN, ROUND, TRIAL
-from .words import moment
+from .wording import moment
 
 # What each command of the store is called for people. `{name}` is taken from the entry's details; `{ballot}` may be the
 # pilot, or a round of another scheme.

@@ -11,9 +11,9 @@ from ..base.percent import percent
 from ..base.plurals import VoterCount, many, plural
 from ..errors import PlanError
 from ..store import Store
-from ..store.ballots.ballots import Ballot, ballots_of, pilot_of
+from ..store.ballots.ballot_rows import Ballot, ballots_of, pilot_of
 from ..store.ballots.simulated import has_simulated_votes
-from ..store.projects.library import embeddings_of
+from ..store.projects.embedding_library import embeddings_of
 from ..store.projects.plans import PlanSettings, Ranking, rankings_of, settings_of
 from ..store.tokens.areas import areas_of, n_items_of
 from ..store.votes.tallies import Progress, count_voters, progress_of, voted_ballots
@@ -30,7 +30,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankingStatus:
     """Where one ranking stands: over all areas, or of one area where each has its own."""
 
     ranking: Ranking
@@ -112,7 +112,7 @@ class Overview:
     n_areas: int
     n_tokens: int
     n_items: int
-    standings: tuple[Standing, ...]
+    standings: tuple[RankingStatus, ...]
     simulated: bool
     steps: tuple[Step, ...]
     headline: str
@@ -198,13 +198,13 @@ def load(store: Store, project_id: str) -> Overview:
     )
 
 
-def load_standings(store: Store, project_id: str) -> tuple[Standing, ...]:
+def load_standings(store: Store, project_id: str) -> tuple[RankingStatus, ...]:
     """Where each ranking of a project stands."""
     with store.read() as conn:
         return tuple(standings_of(conn, project_id))
 
 
-def standings_of(conn: sa.Connection, project_id: str) -> list[Standing]:
+def standings_of(conn: sa.Connection, project_id: str) -> list[RankingStatus]:
     """Where each ranking of a project stands."""
     standings = []
     for ranking in rankings_of(conn, project_id):
@@ -214,7 +214,7 @@ def standings_of(conn: sa.Connection, project_id: str) -> list[Standing]:
         newest = ballots[-1] if ballots else pilot
         n_items = n_items_of(conn, project_id, ranking.area_id)
         standings.append(
-            Standing(
+            RankingStatus(
                 ranking,
                 n_items,
                 found[1].n_ballots if found else None,
@@ -235,7 +235,7 @@ def _n_planned(settings: PlanSettings, n_items: int) -> int | None:
         return None
 
 
-def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tuple[str, str, str]:
+def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -> tuple[str, str, str]:
     """One sentence on where a project stands by one of its rankings, and the next step's page and label."""
     if standing is None or n_items < 2:
         return (
@@ -271,7 +271,7 @@ def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tup
     return final, "evaluate", "See how the embeddings do"
 
 
-def planned(standings: list[Standing]) -> str:
+def planned(standings: list[RankingStatus]) -> str:
     plans = [standing.n_planned for standing in standings if standing.n_planned]
     if not plans:
         return "not saved yet"
@@ -281,7 +281,7 @@ def planned(standings: list[Standing]) -> str:
     return f"{len(plans)} of {areas} planned"
 
 
-def collected(standings: list[Standing]) -> str:
+def collected(standings: list[RankingStatus]) -> str:
     if len(standings) == 1 and (standings[0].ballots or standings[0].pilot_is_open):
         return standings[0].said
     if not any(standing.ballots for standing in standings):
@@ -291,7 +291,7 @@ def collected(standings: list[Standing]) -> str:
     return f"{opened}; {areas_finished(standings)}"
 
 
-def areas_finished(standings: Sequence[Standing]) -> str:
+def areas_finished(standings: Sequence[RankingStatus]) -> str:
     areas = many(len(standings), "area")
     return f"{sum(standing.is_final for standing in standings)} of {areas} finished"
 
@@ -300,7 +300,7 @@ def voted(voters: VoterCount) -> str:
     return voters.said if voters.total or voters.left_out else "nobody voted yet"
 
 
-def scored(n_closed: int, standings: list[Standing]) -> str:
+def scored(n_closed: int, standings: list[RankingStatus]) -> str:
     if n_closed:
         return plural(n_closed, "from {n} closed ballot", "from {n} closed ballots")
     return "provisional, from the open ballot" if any(s.ballots for s in standings) else "none yet"

@@ -19,19 +19,19 @@ import sqlalchemy as sa
 from ..base.percent import percent
 from ..base.plurals import many, plural
 from ..plan import Plan
-from ..plan.plan import Cost
+from ..plan.campaign_plan import Cost
 from ..protocols import PROTOCOLS, protocol_of
-from ..questions.template import Example
-from ..simulation.forecast import RELIABLE, Band, Forecast, Guess
+from ..questions.comparison_page import Example
+from ..simulation.forecast import RELIABLE, Band, Forecast, ForecastAssumptions
 from ..simulation.similarities import at_other_budgets
 from ..store import Store
 from ..store import schema as t
-from ..store.ballots.ballots import Ballot
+from ..store.ballots.ballot_rows import Ballot
 from ..store.projects.plans import PlanSettings
 from ..store.scores.forecasts import StoredFit, known_forecast
 from ..store.votes.checks import check_progress
 from ..voters.panel_fit import FittedRange
-from .words import estimated
+from .wording import estimated
 
 
 def given_away(store: Store, project_id: str, examples: Sequence[Example]) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ def counts_table(plan: Plan, settings: PlanSettings) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["ballot", "votes that count", *NAMES.values()])
 
 
-def cost_said(plan: Plan, settings: PlanSettings) -> str:
+def cost_text(plan: Plan, settings: PlanSettings) -> str:
     """What the checks cost in votes, hours and money, in sentences.
 
     Tasks and their reward stay as they are, so that checks cost the voters time: the money told is what would pay for
@@ -156,7 +156,7 @@ def cost_said(plan: Plan, settings: PlanSettings) -> str:
     )
 
 
-def answered_said(store: Store, ballot: Ballot) -> str:
+def answered_text(store: Store, ballot: Ballot) -> str:
     """How many checks a ballot carries and how many answers came, in a sentence; "" for a ballot without checks."""
     with store.read() as conn:
         table = check_progress(conn, ballot.id)
@@ -190,8 +190,8 @@ class Outlook:
                 {
                     "protocol": protocol_of(protocol).about.label,
                     "votes": found.n_comparisons,
-                    "ρ_w": said(found.rho_w),
-                    "τ_w": said(found.tau_w),
+                    "ρ_w": band_text(found.rho_w),
+                    "τ_w": band_text(found.tau_w),
                     "top items cut": "–" if found.cut is None else f"{percent(found.cut)} of {found.n_top}",
                     "tells apart": "–" if pd.isna(found.separable) else f"{found.separable:.2f}",
                     "campaigns": found.n_campaigns,
@@ -205,13 +205,13 @@ def compared() -> tuple[str, ...]:
     return tuple(reversed(PROTOCOLS))
 
 
-def load_outlook(store: Store, guess: Guess, plan: Plan) -> Outlook:
+def load_outlook(store: Store, guess: ForecastAssumptions, plan: Plan) -> Outlook:
     """The forecasts of a plan that are known."""
     found = {protocol: known_forecast(store, guess, plan, protocol) for protocol in compared()}
     return Outlook({protocol: forecast for protocol, forecast in found.items() if forecast is not None})
 
 
-def load_curve(store: Store, guess: Guess, plan: Plan) -> pd.DataFrame:
+def load_curve(store: Store, guess: ForecastAssumptions, plan: Plan) -> pd.DataFrame:
     """The known forecasts at other budgets: a row a protocol, budget and figure, with mean and band."""
     rows = []
     for other in at_other_budgets(plan):
@@ -239,17 +239,17 @@ def n_wanted(plan: Plan) -> int:
     return len(at_other_budgets(plan)) * len(PROTOCOLS)
 
 
-def said(band: Band) -> str:
+def band_text(band: Band) -> str:
     """A figure with its band: mean (lower to upper)."""
     if pd.isna(band.mean):
         return "undefined"
     return f"{band.mean:.3f} ({band.lower:.3f} to {band.upper:.3f})"
 
 
-def appearances_said(appearances: Sequence[int]) -> str:
+def appearances_text(appearances: Sequence[int]) -> str:
     """M as the plan's box takes it: one number, or one per ballot.
 
-    >>> appearances_said((20, 20)), appearances_said((20, 30))
+    >>> appearances_text((20, 20)), appearances_text((20, 30))
     ('20', '20, 30')
     """
     return str(appearances[0]) if len(set(appearances)) == 1 else ", ".join(map(str, appearances))

@@ -16,9 +16,9 @@ from ..base.plurals import many
 from ..embeddings import REMEDIES, Embedding, Remedy
 from ..errors import InputError, RunoffError
 from ..store import Store
-from ..store.ballots.ballots import Ballot, every_ballot_of
+from ..store.ballots.ballot_rows import Ballot, every_ballot_of
 from ..store.command import project_row
-from ..store.projects.library import Imported, embeddings_of, open_library
+from ..store.projects.embedding_library import Imported, embeddings_of, open_library
 from ..store.schema.ballots import CAMPAIGN, ROUND, TRIAL
 from ..store.tokens.areas import ItemRules, areas_of, items_of, make_items, n_items_of, origins_of
 from ..store.tokens.frequencies import RareTokens, rare_of
@@ -242,13 +242,13 @@ def load(store: Store, project_id: str) -> TokensView:
         rare_tokens,
         near_duplicates(areas),
         proposed,
-        *_said_of(areas, rules, project.seed),
+        *_rules_report(areas, rules, project.seed),
         tuple(alike(area.name for area in areas)),
         _remedies(store, coverage, rows),
     )
 
 
-def _said_of(
+def _rules_report(
     areas: list[AreaTokens], rules: ItemRules, seed: int
 ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """What making the items by the rules has to report."""

@@ -19,13 +19,13 @@ from ..commands.figures.votes import VoterFigures
 from ..questions.voting_settings import VotingSettings
 from ..store import Store
 from ..store import schema as t
-from ..store.ballots.ballots import ballots_of
+from ..store.ballots.ballot_rows import ballots_of
 from ..store.votes.checks import voter_names
 from ..store.votes.exclusions import Exclusion, exclusions_of
 from ..tabular.csv_writing import csv_text, harmless
 from ..trust.voter_quality import VoterQuality
 from ..trust.voter_rules import RULES, propose
-from .words import agreement_said, moment
+from .wording import agreement_text, moment
 
 # The columns of the table: the figure behind each, and its help.
 COLUMNS = {
@@ -93,7 +93,7 @@ MOST_SHOWN = 5000  # rows that a page ships; the search and the download have al
 NAMED = 5  # voters whom a sentence names
 # The rules whose voters look odd: honest voters are hardly ever named by them (docs/quality.md). Pairwise agreement
 # names one in six of them by nature.
-ODD = tuple(key for key in RULES if key != "pairwise")
+SUSPECT_RULES = tuple(key for key in RULES if key != "pairwise")
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,9 @@ class VotersView:
 
     @cached_property
     def odd_reasons(self) -> dict[int, list[str]]:
-        """Who counts and looks odd by a rule of `ODD` at its usual bound: reasons by voter_id, in the table's order."""
-        found = propose(self.quality.table, {key: RULES[key].bound for key in ODD})
+        """Who counts and looks odd by a rule of `SUSPECT_RULES` at its usual bound: reasons by voter_id, in the table's
+        order."""
+        found = propose(self.quality.table, {key: RULES[key].bound for key in SUSPECT_RULES})
         reasons = found.groupby("voter_id")["reason"].agg(list)
         order = self.table()["voter_id"]
         return {int(id_): reasons[id_] for id_ in order[order.isin(reasons.index)]}
@@ -260,7 +261,7 @@ class VotersView:
         if found is None:
             return f"Krippendorff's α is not defined: {self.quality.no_alpha.rstrip('.')}."
         meaning = "1 is full agreement, 0 what chance gives; answers agree or not."
-        return f"{agreement_said(found)} {meaning}"
+        return f"{agreement_text(found)} {meaning}"
 
     def left_out_table(self, hashed: bool = False) -> pd.DataFrame:
         """Who is left out: voter, since when, why, and the figures that spoke for it."""

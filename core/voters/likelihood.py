@@ -79,7 +79,7 @@ class Ranges(NamedTuple):
         return np.where(is_point[:, None], _hats(self.low, nodes), area / np.where(is_point, 1.0, width)[:, None])
 
 
-class Found(NamedTuple):
+class LikeliestRanges(NamedTuple):
     """The likeliest ranges of each resample: ends of σ* and of ε, and the log-likelihood, each of shape (n,)."""
 
     nonconformity: Ranges
@@ -89,7 +89,7 @@ class Found(NamedTuple):
 
 def likeliest_ranges(
     likelihood: Floats, scale: Floats, nodes: tuple[Floats, Floats], counts: Floats, *, points: bool = False
-) -> Found:
+) -> LikeliestRanges:
     """Search the ranges for each row of `counts`, which says how often each voter counts, shape (n, n_voters).
 
     likelihood : of each voter at the nodes of σ* and ε, over exp(scale), shape (n_voters, n σ*, n ε);
@@ -135,7 +135,7 @@ def log_marginal(
 
 def _best(
     likelihood: Floats, scale: Floats, nodes: tuple[Floats, Floats], nets: tuple[Ranges, Ranges], counts: Floats
-) -> Found:
+) -> LikeliestRanges:
     shape = len(nets[0].low), len(nets[1].low)
     size = max(1, CELLS // (shape[0] * shape[1]))
     total = np.zeros((len(counts), shape[0] * shape[1]))
@@ -145,7 +145,7 @@ def _best(
         total += counts[:, part] @ marginal.reshape(len(marginal), -1)
     at = total.argmax(axis=1)
     one, other = np.unravel_index(at, shape)
-    return Found(
+    return LikeliestRanges(
         Ranges(nets[0].low[one], nets[0].high[one]),
         Ranges(nets[1].low[other], nets[1].high[other]),
         total[np.arange(len(at)), at],
@@ -217,12 +217,12 @@ def win_probability(
         raise InputError("Similarities must lie in [-1, 1].")
     if not ((sigma > 0) & (sigma < np.inf)).all() or not ((slip >= 0) & (slip <= 1)).all():
         raise InputError("The nonconformity must be above 0, and the oversight in [0, 1].")
-    prefers = Pairs.of(one, other, notion).first_is_higher(1.0 / sigma)
+    prefers = ComparisonTerms.of(one, other, notion).first_is_higher(1.0 / sigma)
     return np.asarray(slip + (1.0 - 2.0 * slip) * prefers)
 
 
 @dataclass(frozen=True)
-class Pairs:
+class ComparisonTerms:
     """What of comparisons doesn't hang on σ*; arrays of one shape.
 
     difference, total : means of o_i − o_j and of o_i + o_j over their standard deviation at σ* = 1;
@@ -238,7 +238,7 @@ class Pairs:
     other_slant: Floats
 
     @classmethod
-    def of(cls, one: Floats, other: Floats, notion: str) -> Pairs:
+    def of(cls, one: Floats, other: Floats, notion: str) -> ComparisonTerms:
         """Of z of the two items of each comparison."""
         if notion not in ("relatedness", "similarity"):
             raise InputError(f'The notion must be "relatedness" or "similarity", found {notion!r}.')
@@ -264,10 +264,10 @@ class Pairs:
             np.where(even, 0.0, other_slant),
         )
 
-    def rows(self, part: slice) -> Pairs:
+    def rows(self, part: slice) -> ComparisonTerms:
         """Some of the comparisons, each with an axis of length 1 after it."""
         arrays = (self.one, self.other, self.difference, self.total, self.slant, self.other_slant)
-        return Pairs(self.notion, *(array[part, None] for array in arrays))
+        return ComparisonTerms(self.notion, *(array[part, None] for array in arrays))
 
     def first_is_higher(self, sharpness: Floats) -> Floats:
         """P(the first opinion is the higher one | they differ) for 1/σ*, of a shape that broadcasts."""
@@ -321,7 +321,7 @@ def _share(one: Floats, other: Floats) -> Floats:
 
 
 def log_likelihoods(
-    pairs: Pairs, outcome: Floats, voter: Ints, n_voters: int, nonconformity: Floats, oversight: Floats
+    pairs: ComparisonTerms, outcome: Floats, voter: Ints, n_voters: int, nonconformity: Floats, oversight: Floats
 ) -> Floats:
     """Σ log P of each voter's votes for every σ* and ε of a grid, shape (n_voters, len(σ*), len(ε)).
 

@@ -31,7 +31,7 @@ from ..base.arrays import Floats, Ints
 from ..errors import InputError
 
 __all__ = [
-    "Kind",
+    "VoterKind",
     "Panel",
     "Voters",
     "answer",
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-class Kind(IntEnum):
+class VoterKind(IntEnum):
     """What a voter goes by; see the module."""
 
     ORDINARY = 0
@@ -103,7 +103,7 @@ class Panel:
 
     @property
     def odd_shares(self) -> tuple[float, float, float]:
-        """Shares of the kinds that aren't ordinary, in the order of `Kind`."""
+        """Shares of the kinds that aren't ordinary, in the order of `VoterKind`."""
         return self.random_clickers, self.always_left, self.inattentive
 
 
@@ -115,7 +115,7 @@ class Voters:
     """The voters of one simulation.
 
     nonconformity, oversight : σ* (from 0 on) and ε (in [0, 1]) of each, shape (n_voters,).
-    kind : `Kind` of each, same shape; None if all are ordinary.
+    kind : `VoterKind` of each, same shape; None if all are ordinary.
     inattention : as in `Panel`.
 
     Raises `InputError` where that does not hold.
@@ -138,14 +138,14 @@ class Voters:
             raise InputError("The nonconformity σ* of every voter must be a number from 0 on.")
         if not ((self.oversight >= 0) & (self.oversight <= 1)).all():
             raise InputError("The oversight ε of every voter must lie in [0, 1].")
-        if not np.isin(kind, list(Kind)).all():
-            raise InputError(f"A voter's kind must be one of {[int(k) for k in Kind]}; see Kind.")
+        if not np.isin(kind, list(VoterKind)).all():
+            raise InputError(f"A voter's kind must be one of {[int(k) for k in VoterKind]}; see Kind.")
         _check_share("inattention", self.inattention)
 
     def __len__(self) -> int:
         return len(self.nonconformity)
 
-    def has(self, kind: Kind) -> bool:
+    def has(self, kind: VoterKind) -> bool:
         """Whether any voter is of this kind."""
         return self.kind is not None and bool((self.kind == kind).any())
 
@@ -166,7 +166,7 @@ def _kinds(panel: Panel) -> Ints:
     """The kinds of a panel's voters, in order: whole numbers that add up, each sum within half a voter."""
     ends = np.floor(np.cumsum(panel.odd_shares) * panel.n_voters + 0.5 + 1e-9).astype(np.int64)
     kinds = np.zeros(panel.n_voters, dtype=np.int64)
-    for kind, start, end in zip(list(Kind)[1:], (0, *ends[:-1]), ends, strict=True):
+    for kind, start, end in zip(list(VoterKind)[1:], (0, *ends[:-1]), ends, strict=True):
         kinds[start:end] = kind
     return kinds
 
@@ -239,7 +239,7 @@ def overrule(
 
     A panel of ordinary voters uses no random number, any other two for each vote.
 
-    >>> lefties = Voters([0.1], [0.0], [Kind.ALWAYS_LEFT])
+    >>> lefties = Voters([0.1], [0.0], [VoterKind.ALWAYS_LEFT])
     >>> overrule(np.array([0.5, 0.5]), np.array([0, 0]), lefties, np.random.default_rng(1), flipped=[False, True])
     array([1., 0.])
     """
@@ -247,10 +247,10 @@ def overrule(
         return outcome
     kind = voters.kind[voter]
     clicked = np.where(rng.random(len(outcome)) < 0.5, 1.0, 0.0)
-    looks_away = (kind == Kind.INATTENTIVE) & (rng.random(len(outcome)) < voters.inattention)
+    looks_away = (kind == VoterKind.INATTENTIVE) & (rng.random(len(outcome)) < voters.inattention)
     left = 1.0 if flipped is None else np.where(flipped, 0.0, 1.0)
-    result = np.where((kind == Kind.RANDOM_CLICKER) | looks_away, clicked, outcome)
-    return np.where(kind == Kind.ALWAYS_LEFT, left, result)
+    result = np.where((kind == VoterKind.RANDOM_CLICKER) | looks_away, clicked, outcome)
+    return np.where(kind == VoterKind.ALWAYS_LEFT, left, result)
 
 
 def answer(

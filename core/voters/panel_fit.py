@@ -29,7 +29,7 @@ from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
 from ..errors import InputError
 from ..metrics import average_ranks
 from ..scores.borda import checked_votes
-from .likelihood import Pairs, Ranges, likeliest_ranges, log_likelihoods, log_marginal
+from .likelihood import ComparisonTerms, Ranges, likeliest_ranges, log_likelihoods, log_marginal
 from .model import Panel, checked_similarity, exponential, power_law
 
 FAMILIES = {"exponential": exponential, "power_law": power_law}
@@ -185,7 +185,7 @@ def fit_panel(
     used = np.flatnonzero(placed & (y != 0.5))
     used = used[np.argsort(codes[used], kind="stable")]
     voters, row, votes = np.unique(codes[used], return_inverse=True, return_counts=True)
-    pairs = Pairs.of(z[a[used]], z[b[used]], notion)
+    pairs = ComparisonTerms.of(z[a[used]], z[b[used]], notion)
     ties = share(int((y == 0.5).sum()), len(y), level)
     counted = _Counted(basis, voters.astype(np.int64), votes, ties, int((~placed).sum()))
     if len(used) < LEAST_VOTES:

@@ -20,7 +20,7 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tables import ANSWERS
-from ..tabular import Table, Texts
+from ..tabular import SourceTable, Texts
 from ..tabular.json_texts import parse_json
 from .platform import ResultFile
 from .reading import decoded, forget_damaged, lowered, numbers, result_file, row_issues, stripped
@@ -71,7 +71,7 @@ class Layout:
         return positions | ({self.json} if self.json is not None else set())
 
 
-def find_layout(file: Table, required: Sequence[str], download_hint: str) -> Layout:
+def find_layout(file: SourceTable, required: Sequence[str], download_hint: str) -> Layout:
     """Find the columns of a result file by name, whatever the case of the letters.
 
     Raises `InputError` naming each missing column (those in `required`, the texts, any choice) and the right

@@ -24,9 +24,9 @@ from .answers import TEXTS
 from .counting import JUDGEMENT, NO_OTHERS, counts_from_one, judge
 from .matching import Match, first_of, match, text_key
 from .meanings import ASKED, SERVER_ASKED, is_code, waits_for
-from .verdicts import DEFAULT, Policy, Verdict
+from .reasons import DEFAULT, AnswerReasons, Policy
 
-__all__ = ["KINDS", "Preview", "classify", "let_wait", "name_assignments", "text_key"]
+__all__ = ["KINDS", "ClassifiedAnswers", "classify", "let_wait", "name_assignments", "text_key"]
 
 
 KINDS = {
@@ -51,7 +51,7 @@ Objects = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True)
-class Preview:
+class ClassifiedAnswers:
     """The answers of a file, classified.
 
     `rows` has the columns of `tables.ANSWERS` and, in the same order of rows,
@@ -83,7 +83,7 @@ def classify(
     policy: Policy = DEFAULT,
     excluded: Collection[str] = (),
     server: str = "",
-) -> Preview:
+) -> ClassifiedAnswers:
     """Say of each answer what it means for the open ballot.
 
     An answer belongs to the comparison that `matching.match` finds. One assignment answers a comparison once, however
@@ -110,16 +110,16 @@ def classify(
     rows["question_id"] = pd.Series(question, dtype="Int64").mask(found.place < 0)
     choice = sides(rows["choice"])
     rows["answer"] = pd.Series(_answers(choice, found, comparisons), dtype="str")
-    verdict = Verdict(found.kind, found.reason, np.full(len(rows), "", dtype=object))
-    _set_aside(verdict, rows, choice, ties_allowed)
-    name_assignments(rows, verdict.open, found.place, comparisons, known)
+    reasons = AnswerReasons(found.kind, found.reason, np.full(len(rows), "", dtype=object))
+    _set_aside(reasons, rows, choice, ties_allowed)
+    name_assignments(rows, reasons.open, found.place, comparisons, known)
     if not server:
-        _ask_for_server(verdict, rows, found.place, comparisons, known)
-    others = judge(rows, verdict, known, policy, excluded)
-    _mark_checks(verdict, found.place, comparisons)
+        _ask_for_server(reasons, rows, found.place, comparisons, known)
+    others = judge(rows, reasons, known, policy, excluded)
+    _mark_checks(reasons, found.place, comparisons)
     for name in ("kind", "reason", "becomes"):
-        rows[name] = pd.Series(getattr(verdict, name), dtype="str")
-    return Preview(rows, others)
+        rows[name] = pd.Series(getattr(reasons, name), dtype="str")
+    return ClassifiedAnswers(rows, others)
 
 
 def _unique(frame: pd.DataFrame, columns: list[str], name: str) -> None:
@@ -153,45 +153,45 @@ def _answers(choice: Objects, found: Match, comparisons: pd.DataFrame) -> Object
     return answer
 
 
-def let_wait(verdict: Verdict, rows: pd.DataFrame, those: Bools, choice_codes: Sequence[str] = ()) -> None:
+def let_wait(reasons: AnswerReasons, rows: pd.DataFrame, those: Bools, choice_codes: Sequence[str] = ()) -> None:
     """Of `those` answers set the ones apart that wait for what somebody must say: of a status, of a mark, and of a
     choice that is one of `choice_codes`."""
     for status, role in ASKED.items():
         at = np.flatnonzero(those & (rows["status"] == status).to_numpy())
-        _wait(verdict, at, role, rows["note"].iloc[at])
-    codes = those & (verdict.kind == "") & rows["choice"].isin(choice_codes).to_numpy()
+        _wait(reasons, at, role, rows["note"].iloc[at])
+    codes = those & (reasons.kind == "") & rows["choice"].isin(choice_codes).to_numpy()
     at = np.flatnonzero(codes)
-    _wait(verdict, at, "choice", rows["choice"].iloc[at])
+    _wait(reasons, at, "choice", rows["choice"].iloc[at])
 
 
-def _wait(verdict: Verdict, at: Ints, role: str, values: pd.Series) -> None:
+def _wait(reasons: AnswerReasons, at: Ints, role: str, values: pd.Series) -> None:
     """Set answers apart that hold these values, of which many are the same."""
     codes, different = values.factorize()
-    verdict.kind[at] = "asked"
-    verdict.reason[at] = np.array([*(waits_for(role, value) for value in different), ""], dtype=object)[codes]
+    reasons.kind[at] = "asked"
+    reasons.reason[at] = np.array([*(waits_for(role, value) for value in different), ""], dtype=object)[codes]
 
 
-def _set_aside(verdict: Verdict, rows: pd.DataFrame, choice: Objects, ties_allowed: bool) -> None:
+def _set_aside(reasons: AnswerReasons, rows: pd.DataFrame, choice: Objects, ties_allowed: bool) -> None:
     """Answers of a comparison of the ballot that say nothing, or nothing that can be understood."""
-    given, matched = rows["choice"], verdict.kind == ""
-    verdict.give(matched & (choice == ""), "no_answer", "")
-    let_wait(verdict, rows, verdict.kind == "", [text for text in given.unique() if is_code(text)])
-    unread = (verdict.kind == "") & ~pd.Series(choice).isin(_CHOICES).to_numpy()
+    given, matched = rows["choice"], reasons.kind == ""
+    reasons.give(matched & (choice == ""), "no_answer", "")
+    let_wait(reasons, rows, reasons.kind == "", [text for text in given.unique() if is_code(text)])
+    unread = (reasons.kind == "") & ~pd.Series(choice).isin(_CHOICES).to_numpy()
     text = "the choice is none of left, right, tie and unknown: "
-    verdict.give(unread, "unreadable", [text + repr(found) for found in given[unread]])
+    reasons.give(unread, "unreadable", [text + repr(found) for found in given[unread]])
     if not ties_allowed:
         text = "a tie, which this plan doesn't allow: the answer came from another task page"
-        verdict.give((verdict.kind == "") & (choice == "tie"), "unreadable", text)
+        reasons.give((reasons.kind == "") & (choice == "tie"), "unreadable", text)
 
 
 def _ask_for_server(
-    verdict: Verdict, rows: pd.DataFrame, place: Ints, comparisons: pd.DataFrame, known: pd.DataFrame
+    reasons: AnswerReasons, rows: pd.DataFrame, place: Ints, comparisons: pd.DataFrame, known: pd.DataFrame
 ) -> None:
     """Let answers wait whose assignment the store has of the same voter, but of another task or time: its id is a
     number, so it may be that of another server."""
     if known.empty:
         return
-    at = verdict.open
+    at = reasons.open
     at = at[counts_from_one(rows["assignment_id"].iloc[at])]
     if not len(at):
         return
@@ -204,7 +204,7 @@ def _ask_for_server(
         column.to_numpy(dtype=object) for column in (rows["submitted_at"].iloc[at], known["submitted_at"].iloc[first])
     )
     is_other_time = (here != "") & (there != "") & (here != there)
-    verdict.give(at[is_other_task | is_other_time], "asked", SERVER_ASKED)
+    reasons.give(at[is_other_task | is_other_time], "asked", SERVER_ASKED)
 
 
 def name_assignments(
@@ -240,12 +240,12 @@ def name_assignments(
         rows.loc[at, "assignment_id"] = made
 
 
-def _mark_checks(verdict: Verdict, place: Ints, comparisons: pd.DataFrame) -> None:
+def _mark_checks(reasons: AnswerReasons, place: Ints, comparisons: pd.DataFrame) -> None:
     """New answers to check questions are `check`: they are kept like votes, and no score reads them."""
     if "role" not in comparisons.columns:
         return
     is_check = np.append((comparisons["role"] != "main").to_numpy(), False)[place]
-    verdict.kind[is_check & (verdict.kind == "new")] = "check"
+    reasons.kind[is_check & (reasons.kind == "new")] = "check"
 
 
 Texts = tuple[str, ...]

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..base.arrays import Bools, Ints
 from .matching import combined, first_of
-from .verdicts import Counted, Policy, Verdict, give_reasons, tell_displaced
+from .reasons import AnswerReasons, Counted, Policy, give_reasons, note_displaced
 
 JUDGEMENT = ["assignment_id", "voter", "question_id"]
 STANDING = ("counted", "repeat")  # votes among which one counts
@@ -35,28 +35,28 @@ Objects = npt.NDArray[np.object_]
 
 
 def judge(
-    rows: pd.DataFrame, verdict: Verdict, known: pd.DataFrame, policy: Policy, excluded: Collection[str]
+    rows: pd.DataFrame, reasons: AnswerReasons, known: pd.DataFrame, policy: Policy, excluded: Collection[str]
 ) -> pd.DataFrame:
     """Decide on all answers that fit a comparison (those that have no kind so far).
 
     `rows` gets the status and the time that store and file together say of each assignment. `excluded` are voters whom
-    the owner left out: what their answers are otherwise decides, and the store lays them aside afterwards. Returns the
+    the owner left out: what their answers are otherwise decides, and the store excludes them afterwards. Returns the
     judgements outside the file that change, as `votes.Preview.others`.
     """
-    _merge_copies(rows, verdict)
-    at = verdict.open
+    _merge_copies(rows, reasons)
+    at = reasons.open
     stored = _stored(rows.iloc[at], known)
     text = "the store has this assignment id under another voter"
-    verdict.give(at[stored.is_anothers], "unreadable", text)
+    reasons.give(at[stored.is_anothers], "unreadable", text)
     is_there = ~np.isin(stored.was, ("", "withdrawn"))
     differs = ~stored.is_anothers & is_there & (stored.answer != rows["answer"].to_numpy(dtype=object)[at])
     before, after = stored.answer[differs], rows["answer"].to_numpy(dtype=object)[at[differs]]
     text = "the answer was {} and is {} in this file; the stored one stays (withdraw its upload to replace it)"
-    verdict.give(at[differs], "changed", [text.format(*both) for both in zip(before, after, strict=True)])
+    reasons.give(at[differs], "changed", [text.format(*both) for both in zip(before, after, strict=True)])
     rest = ~stored.is_anothers & ~differs
-    others = _decide(rows, verdict, at[rest], stored.only(rest), known, policy, excluded)
-    elsewhere = at[stored.is_elsewhere & (verdict.reason[at] == "")]
-    verdict.reason[elsewhere] = ELSEWHERE
+    others = _decide(rows, reasons, at[rest], stored.only(rest), known, policy, excluded)
+    elsewhere = at[stored.is_elsewhere & (reasons.reason[at] == "")]
+    reasons.reason[elsewhere] = ELSEWHERE
     return others
 
 
@@ -95,9 +95,9 @@ def counts_from_one(assignments: pd.Series) -> Bools:
     return assignments.str.fullmatch(_COUNT).to_numpy(dtype=bool)
 
 
-def _merge_copies(rows: pd.DataFrame, verdict: Verdict) -> None:
+def _merge_copies(rows: pd.DataFrame, reasons: AnswerReasons) -> None:
     """Of an assignment that is in the file several times keep one, with the furthest decision and the earliest time."""
-    at, keys = verdict.open, ["assignment_id", "question_id"]
+    at, keys = reasons.open, ["assignment_id", "question_id"]
     group = combined([pd.factorize(rows[key].iloc[at])[0] for key in keys])
     several = at[np.bincount(group, minlength=1)[group] > 1] if len(at) else at
     if not len(several):
@@ -109,7 +109,7 @@ def _merge_copies(rows: pd.DataFrame, verdict: Verdict) -> None:
     for column, what in (("answer", "answers this comparison in two ways"), ("voter", "belongs to two voters")):
         differ = groups[column].transform("nunique") > 1
         text = f"the file has this assignment several times, and it {what}"
-        verdict.give(differ.index[differ].to_numpy(), "unreadable", text)
+        reasons.give(differ.index[differ].to_numpy(), "unreadable", text)
         copies = copies[~differ.reindex(copies.index)]
     rank = -copies["status"].map(_DECISIONS).to_numpy(dtype=int)
     order = copies.assign(rank=rank, time=copies["submitted_at"].replace("", _LATE))
@@ -119,12 +119,12 @@ def _merge_copies(rows: pd.DataFrame, verdict: Verdict) -> None:
     rows.loc[order.index, "submitted_at"] = earliest
     extra = order.index[order.duplicated(keys)]
     text = "the same assignment is in row {} of this file"
-    verdict.give(extra.to_numpy(), "known", [text.format(row) for row in kept[extra]])
+    reasons.give(extra.to_numpy(), "known", [text.format(row) for row in kept[extra]])
 
 
 def _decide(
     rows: pd.DataFrame,
-    verdict: Verdict,
+    reasons: AnswerReasons,
     at: Ints,
     stored: _Stored,
     known: pd.DataFrame,
@@ -148,14 +148,14 @@ def _decide(
     if excluded:
         kind[np.isin(kind, ("new", "unknown")) & open_rows["voter"].isin(list(excluded)).to_numpy()] = "excluded"
     kind[~is_new & (becomes != stored.was)] = "changed"
-    verdict.kind[at] = kind
-    verdict.becomes[at] = np.where((kind != "known") | told_more, becomes, "")
+    reasons.kind[at] = kind
+    reasons.becomes[at] = np.where((kind != "known") | told_more, becomes, "")
     if not fresh.all():
         rows.loc[at, "status"], rows.loc[at, "submitted_at"] = decision, time
     first_by = np.full(len(at), "", dtype=object)
     first_by[votes] = first
-    give_reasons(verdict, at, open_rows, Counted(stored.was, becomes, decision, first_by), policy)
-    tell_displaced(verdict, at[votes[is_first]], voting[is_first], others, policy)
+    give_reasons(reasons, at, open_rows, Counted(stored.was, becomes, decision, first_by), policy)
+    note_displaced(reasons, at[votes[is_first]], voting[is_first], others, policy)
     return others
 
 

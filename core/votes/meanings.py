@@ -1,7 +1,7 @@
 """What the values of result columns mean: choices, statuses, marks of decisions. What nobody can know is asked.
 
-A value means what a person said (`Said`), else what the platform's documentation or common use says; of any other
-value nothing is guessed: its answers wait, and `questions_of` finds what to ask.
+A value means what a person said (`ValueMeanings`), else what the platform's documentation or common use says; of any
+other value nothing is guessed: its answers wait, and `questions_of` finds what to ask.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Said:
+class ValueMeanings:
     """What a person said that values mean, each as (value, meaning), in any case of the letters: `choices` by
     `CHOICES`, `statuses` by `STATUSES`, `marks` in Approve by `MARKS`.
 
@@ -92,18 +92,18 @@ class Said:
                 raise InputError(f"{what} means one of {known}; found {sorted(strange)}.")
 
 
-NOTHING_SAID = Said()
+NO_MEANINGS = ValueMeanings()
 
 
-def as_said(answers: Mapping[tuple[str, str], str]) -> Said:
+def meanings_of(answers: Mapping[tuple[str, str], str]) -> ValueMeanings:
     """What answers to questions say, by role and value.
 
-    >>> as_said({("choice", "0"): "left", ("server", ""): "2"})
-    Said(choices=(('0', 'left'),), statuses=(), marks=(), former=False, server='2')
+    >>> meanings_of({("choice", "0"): "left", ("server", ""): "2"})
+    ValueMeanings(choices=(('0', 'left'),), statuses=(), marks=(), former=False, server='2')
     """
     pairs = {role: tuple((v, meaning) for (r, v), meaning in answers.items() if r == role) for role in MEANT}
     server = next((meaning for _, meaning in pairs["server"]), "")
-    return Said(pairs["choice"], pairs["status"], pairs["approve"], server=server)
+    return ValueMeanings(pairs["choice"], pairs["status"], pairs["approve"], server=server)
 
 
 def key_of(value: str) -> str:
@@ -111,7 +111,7 @@ def key_of(value: str) -> str:
     return value.strip().casefold()
 
 
-def said_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+def meanings_by_value(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """What was said, by the value's key; of several meanings the last."""
     return {key_of(value): meaning for value, meaning in pairs}
 
@@ -125,46 +125,46 @@ def is_code(choice: str) -> bool:
     return _CODE.fullmatch(key_of(choice)) is not None
 
 
-def status_of(status: str, said: Said, platform: str = "", rejected: Sequence[str] = ()) -> str:
+def status_of(status: str, said: ValueMeanings, platform: str = "", rejected: Sequence[str] = ()) -> str:
     """What a status means, `STATUS_ASKED` where nobody knows.
 
     `rejected` are values that reject whatever the platform.
 
-    >>> said = Said(statuses=(("expired", "rejected"),))
+    >>> said = ValueMeanings(statuses=(("expired", "rejected"),))
     >>> status_of("Approved", said), status_of("EXPIRED", said), status_of("Returned", said)
     ('approved', 'rejected', 'status?')
     """
     key = key_of(status)
     known = _STATUSES | {"": "submitted"} | _OF_PLATFORM.get(platform, {}) | {key_of(v): "rejected" for v in rejected}
-    told = said_of(said.statuses).get(key) or known.get(key, "")
+    told = meanings_by_value(said.statuses).get(key) or known.get(key, "")
     if not told and said.former:
         return "approved" if key.startswith(("approv", "accept")) else "submitted"
     return told or STATUS_ASKED
 
 
-def approves(mark: str, said: Said) -> bool | None:
+def approves(mark: str, said: ValueMeanings) -> bool | None:
     """Whether a cell of Approve is a mark; None where nobody knows.
 
-    >>> approves("X", Said()), approves("NA", Said()), approves("perhaps", Said())
+    >>> approves("X", ValueMeanings()), approves("NA", ValueMeanings()), approves("perhaps", ValueMeanings())
     (True, False, None)
     """
     key = key_of(mark)
     if said.former:
         return key != ""
-    told = said_of(said.marks).get(key)
+    told = meanings_by_value(said.marks).get(key)
     if told is not None:
         return told == "yes"
     return True if key in MARK else False if key in NO_MARK else None
 
 
-def reason_of(reject: str, said: Said) -> str:
+def reason_of(reject: str, said: ValueMeanings) -> str:
     """The reason in a cell of Reject, "" where the cell holds nothing, or says no."""
     return "" if key_of(reject) in NO_MARK and not said.former else reject.strip()
 
 
-def with_choices(choices: pd.Series, said: Said) -> pd.Series:
+def with_choices(choices: pd.Series, said: ValueMeanings) -> pd.Series:
     """The choices of a reader with what a person said of them; all else as it is."""
-    pairs = said_of(said.choices)
+    pairs = meanings_by_value(said.choices)
     if not pairs:
         return choices
     codes, different = choices.factorize()
@@ -173,7 +173,7 @@ def with_choices(choices: pd.Series, said: Said) -> pd.Series:
 
 
 @dataclass(frozen=True)
-class Question:
+class ValueQuestion:
     """A value whose meaning somebody must say: `role` is one of `MEANT`, `n` answers hold the value, the first in
     `row`, where `example` says what was shown."""
 
@@ -207,13 +207,13 @@ class Question:
 class OpenQuestionsError(InputError):
     """Values of a file mean nothing that is sure, so that nothing was made of it; `questions` says which."""
 
-    def __init__(self, name: str, questions: Sequence[Question]) -> None:
+    def __init__(self, name: str, questions: Sequence[ValueQuestion]) -> None:
         told = " ".join(f"{question.asks} {question.found}" for question in questions)
         super().__init__(f"{name} can't be read before somebody says what its values mean. {told}")
         self.questions = tuple(questions)
 
 
-def questions_of(rows: pd.DataFrame, shown: pd.DataFrame | None = None) -> tuple[Question, ...]:
+def questions_of(rows: pd.DataFrame, shown: pd.DataFrame | None = None) -> tuple[ValueQuestion, ...]:
     """What must be asked about answers that wait: of each value once, in the order of the file.
 
     `rows` are the answers that wait, with the columns row, choice, status, note, the four texts (`left_a` …), and
@@ -237,11 +237,11 @@ def questions_of(rows: pd.DataFrame, shown: pd.DataFrame | None = None) -> tuple
     return tuple(_question(*values) for values in told)
 
 
-def _question(role: str, value: str, n: int, row: int, *texts: str) -> Question:
+def _question(role: str, value: str, n: int, row: int, *texts: str) -> ValueQuestion:
     """A question with the words of its first row as an example, where a choice between them is asked about."""
     left_a, left_b, right_a, right_b = texts
     example = f"left: {left_a} – {left_b}; right: {right_a} – {right_b}" if role == "choice" and left_a else ""
-    return Question(role, value.strip(), n, row, example)
+    return ValueQuestion(role, value.strip(), n, row, example)
 
 
 SERVER_ASKED = (

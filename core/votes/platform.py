@@ -11,11 +11,11 @@ import pandas as pd
 
 from ..base.arrays import Ints
 from ..errors import Issue
-from ..tabular import Table
-from .meanings import Said
+from ..tabular import SourceTable
+from .meanings import ValueMeanings
 
 if TYPE_CHECKING:
-    from ..questions.template import Wording
+    from ..questions.comparison_page import Wording
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,6 @@ class Platform(Protocol):
     def recognises(self, columns: Collection[str]) -> bool:
         """Whether a file with these columns (casefolded) comes from this platform."""
 
-    def read_results(self, file: Table, said: Said) -> ResultFile:
+    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read a recognised file, with what a person said of its values. Raises `InputError` naming the columns that
         are missing."""

@@ -1,6 +1,6 @@
 """All that the server of the voting page may do, and nothing else of the library: look, begin, vote, undo, finish.
 
-A voter is known by a signed cookie that belongs to one sitting. Every vote is in the store, on the disk, before a view
+A voter is known by a signed cookie that belongs to one session. Every vote is in the store, on the disk, before a view
 says so. What a stranger sends never names a row: a code, a cookie and a place in the voter's own task is all there is.
 It is looked at before a step takes its turn among the writers, and again then.
 
@@ -24,59 +24,59 @@ from ..errors import BusyError, InputError, RunoffError
 from ..i18n import Language, language, preferred, translatable
 from ..questions import RoundSettings, round_kind, round_kinds
 from ..questions.base import UNKNOWN
+from ..questions.comparison_page import FIELDS, NOTIONS, Wording, fill, packaged, paragraphs_of, template
+from ..questions.comparison_page import asset as template_asset
 from ..questions.task_page import PageSettings, columns_of, settings_of_page, single_question
-from ..questions.template import FIELDS, NOTIONS, Wording, fill, packaged, paragraphs_of, template
-from ..questions.template import asset as template_asset
 from ..questions.voting_settings import ADDRESS_KEPT, TRAITS
 from ..store import Store, open_store
 from ..store import schema as t
 from ..store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from ..store.engine import now
 from ..store.voters_role import open_by_role
-from ..store.voting.dealing import deal_task
-from ..store.voting.rest import refuse_while_resting
-from ..store.voting.tending import release_due
-from ..store.voting.tending import tend as _tend
-from ..store.voting.views import Place, View, make_view, show, shown
+from ..store.voting.answers import IncompleteError, record, set_aside, stop, take_back_last
+from ..store.voting.closing_pause import refuse_in_closing_pause
+from ..store.voting.housekeeping import do_housekeeping as _tend
+from ..store.voting.housekeeping import release_due
+from ..store.voting.leases import lease_task
+from ..store.voting.owner_commands import hashed
 from ..store.voting.visits import (  # fmt: skip
-    At,
-    Who,
-    WrongWord,
+    LinkTarget,
+    Visitor,
+    WrongCodeWordError,
     asks_name,
     asks_word,
+    begin_session,
     carried_over,
     check_word,
     is_shut_out,
-    known_sitting,
+    known_session,
     link_at,
     may_come,
     note_traits,
-    read_sitting,
-    sit_down,
-    sitting_of,
+    read_session,
+    session_of,
     who_begins,
     who_of,
 )
-from ..store.voting.votes import IncompleteError, record, set_aside, stop, take_back_last
-from ..store.voting.voting import hashed
+from ..store.voting.voter_views import TaskPlace, VoterView, make_view, show, shown
 from .process import PORT, announce, beat, leave
 
 __all__ = [
     "ADDRESS_KEPT",
     "BusyError",
-    "Forged",
+    "ForgedFormError",
     "IncompleteError",
     "InputError",
     "Language",
     "NOT_SAVED",
     "PORT",
-    "Place",
+    "TaskPlace",
     "RunoffError",
     "Store",
     "TRAITS",
-    "View",
-    "Who",
-    "WrongWord",
+    "VoterView",
+    "Visitor",
+    "WrongCodeWordError",
     "announce",
     "answer_of",
     "asset",
@@ -178,7 +178,7 @@ def _checkpoint(store: Store, mode: str) -> None:
 _template = lru_cache(maxsize=100)(template)  # one page for all the votes of a ballot
 
 
-def task_html(view: View, texts: Mapping[str, str]) -> str:
+def task_html(view: VoterView, texts: Mapping[str, str]) -> str:
     """The one question of the page, by the template of all platforms, with its texts filled in and escaped."""
     if view.round is not None:
         settings = _page_settings(view.round, view.notion)
@@ -194,7 +194,7 @@ def task_html(view: View, texts: Mapping[str, str]) -> str:
     return fill(page, {name: texts.get(name, "") for name in FIELDS})
 
 
-def explained(view: View) -> tuple[str, list[str]]:
+def explained(view: VoterView) -> tuple[str, list[str]]:
     """The question and the paragraphs of the instructions, as plain texts."""
     if view.round is not None:
         settings = _page_settings(view.round, view.notion)
@@ -234,7 +234,7 @@ def asset(name: str) -> str | None:
     return found.script() if found is not None and name.endswith(".js") else None
 
 
-class Forged(RunoffError):
+class ForgedFormError(RunoffError):
     """A form without the token of the page that it must come from."""
 
 
@@ -249,7 +249,7 @@ def _writing(store: Store, code: str) -> Iterator[sa.Connection]:
         yield conn
 
 
-def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | None = None) -> View:
+def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Visitor | None = None) -> VoterView:
     """What somebody sees who comes to a link. `visit` is a random value of the browser's, for those without a cookie.
 
     Somebody who comes from a platform, or by a personal link, and was here before finds everything as it was left.
@@ -258,87 +258,93 @@ def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | 
     if view is not None:
         return view
     with _writing(store, code) as conn:
-        found = _comer(conn, code, cookie, visit, who or Who())  # anew: the row's id may be another's by now
-        return found if isinstance(found, View) else shown(conn, found[0], carried_over(conn, *found))
+        found = _comer(conn, code, cookie, visit, who or Visitor())  # anew: the row's id may be another's by now
+        return found if isinstance(found, VoterView) else shown(conn, found[0], carried_over(conn, *found))
 
 
-def glance(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | None = None) -> View | None:
+def glance(store: Store, code: str, cookie: str = "", visit: str = "", who: Visitor | None = None) -> VoterView | None:
     """What `look` shows, which waits for no writer; None for a voter who must be given something first."""
     with store.read() as conn:
-        found = _comer(conn, code, cookie, visit, who or Who())
-        if isinstance(found, View):
+        found = _comer(conn, code, cookie, visit, who or Visitor())
+        if isinstance(found, VoterView):
             return found
-        at, sitting = found
-        return show(conn, at, sitting, writes=False) if sitting.voting_id == at.table.voting_id else None
+        at, session = found
+        return show(conn, at, session, writes=False) if session.voting_id == at.page.voting_id else None
 
 
-def _comer(conn: sa.Connection, code: str, cookie: str, visit: str, who: Who) -> View | tuple[At, sa.Row]:
+def _comer(
+    conn: sa.Connection, code: str, cookie: str, visit: str, who: Visitor
+) -> VoterView | tuple[LinkTarget, sa.Row]:
     """Where somebody comes to and his or her session, perhaps of an earlier ballot; the view for all without one."""
     at = link_at(conn, code)
     if at is None:
-        return View("nothing")
+        return VoterView("nothing")
     if at.state != "open":
         return make_view(at, at.state, visit)
     if who.preview:
         return make_view(at, "preview", visit)
-    sitting = sitting_of(conn, at, cookie) if cookie else None
-    sitting = known_sitting(conn, at, code, who, sitting)
-    if sitting is None and not may_come(at, who):
+    session = session_of(conn, at, cookie) if cookie else None
+    session = known_session(conn, at, code, who, session)
+    if session is None and not may_come(at, who):
         return make_view(at, "uninvited", visit)
-    if sitting is None:
+    if session is None:
         return make_view(at, "entry", visit, asks_name=asks_name(at, who), asks_word=asks_word(at, who))
-    return at, sitting
+    return at, session
 
 
 # What is done. A form is checked by reading before it waits for a writer's turn, and again when it has it.
 
 
 def check_step(store: Store, code: str, cookie: str, form: str) -> None:
-    """Raise `InputError` for a link or cookie that leads nowhere, `Forged` for a form of another page."""
+    """Raise `InputError` for a link or cookie that leads nowhere, `ForgedFormError` for a form of another page."""
     with store.read() as conn:
         _voter_at(conn, code, cookie, form)
 
 
 def check_newcomer(store: Store, code: str, visit: str, form: str) -> bool:
-    """Whether a link leads somewhere. Raises `Forged` for a form that isn't of its first page in this browser."""
+    """Whether a link leads somewhere. Raises `ForgedFormError` for a form that isn't of its first page in this
+    browser."""
     with store.read() as conn:
         return _newcomer_at(conn, code, visit, form) is not None
 
 
-def _voter_at(conn: sa.Connection, code: str, cookie: str, form: str) -> tuple[At, sa.Row]:
+def _voter_at(conn: sa.Connection, code: str, cookie: str, form: str) -> tuple[LinkTarget, sa.Row]:
     """Where a step happens, and whose it is.
 
-    Raises `InputError` for a link or cookie that leads nowhere, `Forged` for a form that isn't of this voter's page,
-    such as that of an earlier ballot.
+    Raises `InputError` for a link or cookie that leads nowhere, `ForgedFormError` for a form that isn't of this voter's
+    page, such as that of an earlier ballot.
     """
     at = link_at(conn, code)
-    sitting = sitting_of(conn, at, cookie) if at is not None else None
-    if at is None or sitting is None:
+    session = session_of(conn, at, cookie) if at is not None else None
+    if at is None or session is None:
         raise InputError(translatable("This page is not known. Open the link that you were given once more."))
     if not at.is_form(form, cookie):
-        raise Forged(translatable("This answer came from a page that isn't valid any more. Open your link once more."))
-    return at, sitting
+        raise ForgedFormError(
+            translatable("This answer came from a page that isn't valid any more. Open your link once more.")
+        )
+    return at, session
 
 
 @contextmanager
-def _act(store: Store, code: str, cookie: str, form: str) -> Iterator[tuple[sa.Connection, At, sa.Row | None]]:
-    """A step of a voter: the transaction, where it happens, and the sitting; None where voting is not open.
+def _act(store: Store, code: str, cookie: str, form: str) -> Iterator[tuple[sa.Connection, LinkTarget, sa.Row | None]]:
+    """A step of a voter: the transaction, where it happens, and the session; None where voting is not open.
 
     Raises what `check_step` does, and `BusyError` where the step can't be done now and may be asked again: all of what
     follows does.
     """
     with _writing(store, code) as conn:
-        at, sitting = _voter_at(conn, code, cookie, form)
-        refuse_while_resting(conn, at.table.voting_id)
-        is_here = at.state == "open" and sitting.voting_id == at.table.voting_id
-        yield conn, at, sitting if is_here else None
+        at, session = _voter_at(conn, code, cookie, form)
+        refuse_in_closing_pause(conn, at.page.voting_id)
+        is_here = at.state == "open" and session.voting_id == at.page.voting_id
+        yield conn, at, session if is_here else None
 
 
-def _newcomer_at(conn: sa.Connection, code: str, visit: str, form: str) -> At | None:
-    """Where somebody begins; None for a link that leads nowhere. Raises `Forged` for a form of another page."""
+def _newcomer_at(conn: sa.Connection, code: str, visit: str, form: str) -> LinkTarget | None:
+    """Where somebody begins; None for a link that leads nowhere. Raises `ForgedFormError` for a form of another
+    page."""
     at = link_at(conn, code)
     if at is not None and not (visit and at.is_form(form, visit)):
-        raise Forged(translatable("This page isn't valid any more. Open your link once more."))
+        raise ForgedFormError(translatable("This page isn't valid any more. Open your link once more."))
     return at
 
 
@@ -347,49 +353,49 @@ def begin(
     code: str,
     visit: str,
     form: str,
-    who: Who,
+    who: Visitor,
     *,
     name: str = "",
     traits: Mapping[str, str] | None = None,
     word: str = "",
     cookie: str = "",
     sender: str = "",
-) -> View:
+) -> VoterView:
     """Somebody agreed to take part, from the network `sender`, in a browser that may bring a `cookie`.
 
-    Raises `InputError` for no name, `WrongWord` where the page asks for another code word, `Forged` for a form. A typed
-    name is no proof of who it is, so it leads to nobody's votes (`who_begins`). What comes twice from one browser is
-    one voter. Who was stopped stays so under another name.
+    Raises `InputError` for no name, `WrongCodeWordError` where the page asks for another code word, `ForgedFormError`
+    for a form. A typed name is no proof of who it is, so it leads to nobody's votes (`who_begins`). What comes twice
+    from one browser is one voter. Who was stopped stays so under another name.
     """
     with _writing(store, code) as conn:
         at = _newcomer_at(conn, code, visit, form)
         if at is None:
-            return View("nothing")
-        refuse_while_resting(conn, at.table.voting_id)
+            return VoterView("nothing")
+        refuse_in_closing_pause(conn, at.page.voting_id)
         if at.state != "open":
             return make_view(at, at.state, visit)
         if not may_come(at, who):
             return make_view(at, "uninvited", visit)
-        before = known_sitting(conn, at, code, who, sitting_of(conn, at, cookie) if cookie else None)
+        before = known_session(conn, at, code, who, session_of(conn, at, cookie) if cookie else None)
         if before is not None and (who.platform or who.token or is_shut_out(conn, at, before)):
             return shown(conn, at, carried_over(conn, at, before))
         check_word(at, who, word)
         begins = who_begins(conn, at, code, who, name, visit)
-        sitting, is_new = sit_down(conn, at, *begins, address=hashed(at.address_salt, sender))
+        session, is_new = begin_session(conn, at, *begins, address=hashed(at.address_salt, sender))
         if is_new:
             note_traits(conn, at, traits or {})
-        return shown(conn, at, sitting)
+        return shown(conn, at, session)
 
 
-def example_done(store: Store, code: str, cookie: str, form: str, number: int) -> View:
+def example_done(store: Store, code: str, cookie: str, form: str, number: int) -> VoterView:
     """The voter has worked through example `number` (from 0); one that is done already changes nothing."""
-    with _act(store, code, cookie, form) as (conn, at, sitting):
-        if sitting is None:
+    with _act(store, code, cookie, form) as (conn, at, session):
+        if session is None:
             return make_view(at, at.state, cookie)
-        if number == sitting.n_examples < len(at.examples):
-            row = sa.update(t.sitting).where(t.sitting.c.id == sitting.id)
-            conn.execute(row.values(n_examples=sitting.n_examples + 1, seen_at=now()))
-        return shown(conn, at, read_sitting(conn, sitting.id) or sitting)
+        if number == session.n_examples < len(at.examples):
+            row = sa.update(t.sitting).where(t.sitting.c.id == session.id)
+            conn.execute(row.values(n_examples=session.n_examples + 1, seen_at=now()))
+        return shown(conn, at, read_session(conn, session.id) or session)
 
 
 NOT_SAVED = translatable("Your last answer wasn’t saved.")
@@ -406,66 +412,66 @@ _SAID = {
 
 def vote(
     store: Store, code: str, cookie: str, form: str, *, task: int, n: int, choice: str, seconds: float | None = None
-) -> View:
-    """Record an answer (see `page_votes.record`); the view that follows is shown once the answer is on the disk.
+) -> VoterView:
+    """Record an answer (see `answers.record`); the view that follows is shown once the answer is on the disk.
 
     Where it can't be recorded any more, what is said in the view is `NOT_SAVED`.
     """
-    with _act(store, code, cookie, form) as (conn, at, sitting):
-        if sitting is None:
+    with _act(store, code, cookie, form) as (conn, at, session):
+        if session is None:
             return make_view(at, at.state, cookie, said=NOT_SAVED)
-        if sitting.state != "voting":
-            return shown(conn, at, sitting, NOT_SAVED)
-        said = record(conn, at.table, sitting, task, n, choice, seconds)
-        sitting = read_sitting(conn, sitting.id) or sitting
-        settings = at.table.settings
-        if said == "saved" and sitting.gold_wrong > settings.gold_allowed and sitting.counts:
+        if session.state != "voting":
+            return shown(conn, at, session, NOT_SAVED)
+        said = record(conn, at.page, session, task, n, choice, seconds)
+        session = read_session(conn, session.id) or session
+        settings = at.page.settings
+        if said == "saved" and session.gold_wrong > settings.gold_allowed and session.counts:
             if settings.gold_action == "stop":
-                stop(conn, sitting.id, "stopped")
+                stop(conn, session.id, "stopped")
             elif settings.gold_action == "set aside":
-                set_aside(conn, at.table, sitting.id)
-            sitting = read_sitting(conn, sitting.id) or sitting
-        view = shown(conn, at, sitting, _SAID[said])
+                set_aside(conn, at.page, session.id)
+            session = read_session(conn, session.id) or session
+        view = shown(conn, at, session, _SAID[said])
         if view.kind == "between":
-            row = sa.update(t.sitting).where(t.sitting.c.id == sitting.id)
+            row = sa.update(t.sitting).where(t.sitting.c.id == session.id)
             conn.execute(row.values(n_done=t.sitting.c.n_tasks))
         return view
 
 
-def undo(store: Store, code: str, cookie: str, form: str, *, task: int, n: int) -> View:
+def undo(store: Store, code: str, cookie: str, form: str, *, task: int, n: int) -> VoterView:
     """Take the answer at a place back, if it is the voter's last in the task, so that it is asked again."""
-    with _act(store, code, cookie, form) as (conn, at, sitting):
-        if sitting is None or sitting.state != "voting":
-            return make_view(at, at.state, cookie) if sitting is None else shown(conn, at, sitting)
-        said = take_back_last(conn, at.table, sitting, task, n)
+    with _act(store, code, cookie, form) as (conn, at, session):
+        if session is None or session.state != "voting":
+            return make_view(at, at.state, cookie) if session is None else shown(conn, at, session)
+        said = take_back_last(conn, at.page, session, task, n)
         if said == "undone":
-            row = sa.update(t.sitting).where(t.sitting.c.id == sitting.id)
+            row = sa.update(t.sitting).where(t.sitting.c.id == session.id)
             conn.execute(row.values(n_done=t.sitting.c.n_tasks - 1))
-        return shown(conn, at, read_sitting(conn, sitting.id) or sitting, _SAID[said])
+        return shown(conn, at, read_session(conn, session.id) or session, _SAID[said])
 
 
-def more(store: Store, code: str, cookie: str, form: str) -> View:
+def more(store: Store, code: str, cookie: str, form: str) -> VoterView:
     """Another task, once the last one is done and as long as the voter may have one."""
-    with _act(store, code, cookie, form) as (conn, at, sitting):
-        if sitting is None or sitting.state != "voting":
-            return make_view(at, at.state, cookie) if sitting is None else shown(conn, at, sitting)
-        view = shown(conn, at, sitting)
+    with _act(store, code, cookie, form) as (conn, at, session):
+        if session is None or session.state != "voting":
+            return make_view(at, at.state, cookie) if session is None else shown(conn, at, session)
+        view = shown(conn, at, session)
         if view.kind != "between" or not view.may_more:
             return view
-        deal_task(conn, at.table, sitting)
-        return shown(conn, at, read_sitting(conn, sitting.id) or sitting)
+        lease_task(conn, at.page, session)
+        return shown(conn, at, read_session(conn, session.id) or session)
 
 
-def finish(store: Store, code: str, cookie: str, form: str) -> View:
+def finish(store: Store, code: str, cookie: str, form: str) -> VoterView:
     """The end: thanks and the completion code, for somebody who has finished a task. Else all stays as it is."""
-    with _act(store, code, cookie, form) as (conn, at, sitting):
-        if sitting is None:
+    with _act(store, code, cookie, form) as (conn, at, session):
+        if session is None:
             return make_view(at, at.state, cookie)
-        view = shown(conn, at, sitting)
+        view = shown(conn, at, session)
         if view.kind != "between":
             return view
-        settings = at.table.settings
+        settings = at.page.settings
         own = secrets.token_hex(4).upper()
         code_shown = {"none": "", "shared": settings.code, "own": own}[settings.completion]
-        stop(conn, sitting.id, "finished", code_shown or None)
-        return shown(conn, at, read_sitting(conn, sitting.id) or sitting)
+        stop(conn, session.id, "finished", code_shown or None)
+        return shown(conn, at, read_session(conn, session.id) or session)

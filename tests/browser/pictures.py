@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, expect
 
 from core.platforms.plain import write_offline
 from core.store import open_store
-from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.projects.demo import DEMO_ID, OPEN_ID
 from tests.browser.server import ROOT, Server
 from tests.browser.shots import QUIET, demo_visited

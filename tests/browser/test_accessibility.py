@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from voting_server import VotingServer, make_voting
 
-from core.questions.template import render_preview, template
+from core.questions.comparison_page import render_preview, template
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store.engine import _open

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import FrameLocator, expect
 
 from core.store import open_store
-from core.store.ballots.ballots import unanswered
+from core.store.ballots.ballot_rows import unanswered
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 from tests.campaigns import answer_batch, longer_pair, make_project

@@ -14,11 +14,11 @@ from core.store import Store, open_store
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.demo import OPEN_ID
-from core.store.projects.library import read_embeddings, remove_embedding
+from core.store.projects.embedding_library import read_embeddings, remove_embedding
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.tokens.files import AreaTokens
 from tests.browser.server import Server
 from tests.browser.visitor import TITLES, Visitor

@@ -10,17 +10,17 @@ from campaigns import AREAS, answer_batch, make_project
 from playwright.sync_api import expect
 from rounds_of_people import SMALL, answer_round, batch_of, round_id
 
-from core.questions.template import write_batch
+from core.questions.comparison_page import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_comparisons
+from core.store.ballots.ballot_rows import read_comparisons
 from core.store.ballots.drawing import draw_next_ballot, draw_round
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas
+from core.store.votes.intake import accept_upload
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload
-from core.store.voting.voting import invite, open_voting, read_invitations, read_link
+from core.store.voting.owner_commands import invite, open_voting, read_invitations, read_link
 from core.tokens.files import AreaTokens
 from core.voting import api
 from tests.browser.server import Server
@@ -30,7 +30,7 @@ from tests.rounds_of_people import BEST_WORST, RATING, accept_answers
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 
-def vote(store: Store, project_id: str, who: api.Who, name: str = "") -> None:
+def vote(store: Store, project_id: str, who: api.Visitor, name: str = "") -> None:
     """Somebody comes to the voting page and gives one vote."""
     code = read_link(store, project_id)
     view = api.begin(store, code, "a visit", api.look(store, code, "", "a visit", who).form, who, name=name)
@@ -51,7 +51,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     batch = write_batch(read_comparisons(store, project_id, draw_next_ballot(store, project_id)))
     open_voting(store, project_id, VotingSettings())
     for name in ("Anna", "Ben"):
-        vote(store, project_id, api.Who(), name)
+        vote(store, project_id, api.Visitor(), name)
     invite(store, project_id, ["Anna"])
     ((_, token),) = read_invitations(store, project_id)
     own_server.start()
@@ -61,7 +61,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     # A second Anna comes while the first is chosen in a tab.
     visitor.unfold("Voters of the page")
     visitor.pick("Somebody takes consent back", "Anna")
-    vote(store, project_id, api.Who(token=token))
+    vote(store, project_id, api.Visitor(token=token))
     visitor.press("Take this voter's votes out")
     visitor.says("1 answer marked as withdrawn")
     assert withdrawn(store) == [("Anna", "runoff")]

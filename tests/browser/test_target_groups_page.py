@@ -13,7 +13,7 @@ import pytest
 from core.embeddings import import_embedding
 from core.store import Store, open_store
 from core.store.command import command
-from core.store.projects.library import adopt_import, link_embedding, record_import
+from core.store.projects.embedding_library import adopt_import, link_embedding, record_import
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 from tests.campaigns import make_project

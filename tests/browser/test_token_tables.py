@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from core.store import Store, open_store
-from core.store.projects.library import add_embedding, read_embeddings
-from core.store.projects.projects import create_project
+from core.store.projects.embedding_library import add_embedding, read_embeddings
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas, origins_of, read_areas
 from core.tokens.files import AreaTokens
 from tests.browser.server import Server

@@ -13,7 +13,7 @@ from test_names import add_twins
 from core.store import Store, open_store
 from core.store.engine import _open
 from core.store.projects.archive import list_archived
-from core.store.projects.projects import list_projects
+from core.store.projects.project_commands import list_projects
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 

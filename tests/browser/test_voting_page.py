@@ -12,13 +12,13 @@ from campaigns import PLAN, make_project
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from voting_server import VotingServer, make_voting, serving
 
-from core.questions.template import Wording
+from core.questions.comparison_page import Wording
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store import schema as t
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import _open
-from core.store.voting.voting import open_voting
+from core.store.voting.owner_commands import open_voting
 from core.voting.process import running_servers, stop_servers
 from tests.browser.server import Server, free_port
 

@@ -14,13 +14,13 @@ from pandas.testing import assert_frame_equal
 from core.commands import ballots, projects, voters, votes
 from core.commands.base import from_json, result_type, to_json
 from core.commands.executor import COMMANDS, command_of, params_of
-from core.jobs.jobs import Job
+from core.jobs.lifecycle import Job
 from core.questions import default_settings
 from core.questions.voting_settings import VotingSettings
-from core.votes.effects import Effect, Move
-from core.votes.settlement import Review
+from core.votes.payment import Review
+from core.votes.upload_effects import Move, UploadEffect
 
-FILE = votes.Brought("ab", "a.csv", 12)
+FILE = votes.SpooledFile("ab", "a.csv", 12)
 EXAMPLES = [
     ballots.DrawBallot("p", 3, None),
     ballots.DrawRound("p", 3, None, json.loads(json.dumps(default_settings("order", seed=7).stored())), after=1),
@@ -49,7 +49,11 @@ def test_the_type_of_every_result_is_known():
     types = {name: result_type(kind.run) for name, kind in COMMANDS.items()}
     assert types["draw ballot"] is int
     assert None not in types.values()
-    taken = (votes.Taken("a.csv", {"new": 2}, Effect(3, moves=(Move(("a", "b"), 1.0, None),), first=("c", "d"))),)
+    taken = (
+        votes.UploadOutcome(
+            "a.csv", {"new": 2}, UploadEffect(3, moves=(Move(("a", "b"), 1.0, None),), first=("c", "d"))
+        ),
+    )
     assert through(taken, types["accept upload"]) == taken
 
 

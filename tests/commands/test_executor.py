@@ -14,12 +14,12 @@ from core.commands.ballots import CloseBallot
 from core.commands.figures.base import is_there, job_of, params_of, read
 from core.commands.figures.files import ProjectFile
 from core.commands.figures.votes import ChecksOfVotes
-from core.jobs import jobs
-from core.store.ballots.ballots import read_ballots
+from core.jobs import lifecycle
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.projects.archive import export_project
-from core.store.projects.projects import get_project, read_log
+from core.store.projects.project_commands import get_project, read_log
+from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import progress_of
-from core.store.votes.votes import accept_upload
 
 
 @pytest.fixture
@@ -46,13 +46,13 @@ def waiting(monkeypatch, store):
     monkeypatch.setenv("RUNOFF_WORKSPACE", str(store.folder))
     monkeypatch.setattr(subprocess, "Popen", Process)
     yield
-    jobs._children.clear()
+    lifecycle._children.clear()
 
 
-def run(store, started: executor.Started) -> jobs.Job:
-    jobs._children.clear()
+def run(store, started: executor.Started) -> lifecycle.Job:
+    lifecycle._children.clear()
     worker.run(started.job_id)
-    return jobs.read_job(store, started.job_id)
+    return lifecycle.read_job(store, started.job_id)
 
 
 @pytest.mark.parametrize("n_votes", [100, 2_000_000])
@@ -66,7 +66,7 @@ def test_closing_is_one_command_at_any_size(store, voted, waiting, monkeypatch, 
         assert read_ballots(store, voted)[0].is_open
         job = run(store, outcome)
         assert (job.state, job.error) == ("done", None)
-        assert executor.done_said(job) == close.said(None)
+        assert executor.done_text(job) == close.summary(None)
     assert not read_ballots(store, voted)[0].is_open
     assert [entry["action"] for entry in read_log(store, voted, 50)].count("close ballot") == 1
 

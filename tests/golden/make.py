@@ -26,39 +26,39 @@ import numpy as np
 import sqlalchemy as sa
 
 from core.ballots import draw_comparisons
-from core.ballots.checks import CheckSettings, GoldPair
+from core.ballots.checks import CheckSettings, GoldComparison
 from core.ballots.draw import draw_ballot
 from core.ballots.pairing import draw_near_comparisons
 from core.commands.publishing import publish
 from core.plan import Plan
 from core.platforms import PLATFORMS, template
-from core.platforms.plain import deal_out, write_offline, write_tables
-from core.platforms.questions import round_files
+from core.platforms.plain import split_among_colleagues, write_offline, write_tables
+from core.platforms.round_files import round_files
 from core.protocols import Votes
 from core.protocols.base import balanced
 from core.protocols.runoff import Runoff, spread_appearances
 from core.questions import default_settings
-from core.questions.template import Example, Wording, write_batch
+from core.questions.comparison_page import Example, Wording, write_batch
 from core.questions.writing import task_page
 from core.simulation import simulate_campaign
 from core.simulation.campaign import quick_comparisons
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.ballots.ballots import Ballot, ballot_seed, read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import Ballot, ballot_seed, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_next_ballot, draw_round, round_seed
 from core.store.ballots.pilots import draw_pilot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.plans import PlanSettings, read_rankings, register_plan, save_plan, settings_of
-from core.store.projects.projects import create_project, read_log
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import create_project, read_log
+from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import add_areas
 from core.store.votes.exclusions import exclude_voters
-from core.store.votes.votes import accept_upload
-from core.store.voting.voting import read_invitations, read_link
+from core.store.votes.intake import accept_upload
+from core.store.voting.owner_commands import read_invitations, read_link
+from core.views.collect.collection_methods import outgoing
 from core.views.collect.tasks import load as load_pages
-from core.views.collect.ways import outgoing
 from core.views.log import SENTENCES
 from core.voters.model import exponential
 from core.voting import api
@@ -69,7 +69,7 @@ from voting import pages
 
 FOLDER = Path(__file__).parent
 SHORT = 400  # characters: longer texts are kept by their hash
-CHECKS = CheckSettings(overlap=0.2, gold=1, repeats=1, gold_pairs=(GoldPair(("cat", "dog"), ("saw", "007")),))
+CHECKS = CheckSettings(overlap=0.2, gold=1, repeats=1, gold_pairs=(GoldComparison(("cat", "dog"), ("saw", "007")),))
 PLAN = PlanSettings(n_ballots=3, keep=0.5, appearances=4, task_size=3, n_voters=6, seed=7, protocol="paper")
 EXAMPLE = Example(("cup", "tea"), ("cup", "“tax” & <law>"), "left", "Tea is drunk from cups.")
 ITALIAN = Wording("Quale coppia?", "Leggi.\n\nPoi scegli.", (EXAMPLE,), "it")
@@ -319,7 +319,7 @@ def files_out(store: Store, project_id: str) -> dict[str, Any]:
                 key = f"{platform.name}, {wording.language}{', top-up' if missing else ''}"
                 found[key] = {one.name: file(one.name, one.make()) for one in platform.files(whole)}
     comparisons = read_comparisons(store, project_id, ballot.number)
-    tables = deal_out(comparisons, ["Ann", "Ben"])
+    tables = split_among_colleagues(comparisons, ["Ann", "Ben"])
     for excel in (False, True):
         parts = write_tables(tables, name=ballot.code, excel=excel)
         found[f"colleagues, {excel}"] = {name: file(name, data) for name, data in parts.items()}
@@ -408,7 +408,7 @@ def voters_pages(folder: Path) -> dict[str, Any]:
         conn.execute(sa.update(t.deal).where(t.deal.c.state == "open").values(expires_at="2999-01-01"))
     found = {}
 
-    def page(name: str, view: api.View, code: str) -> api.View:
+    def page(name: str, view: api.VoterView, code: str) -> api.VoterView:
         found[name] = {"kind": view.kind, "dom": dom(pages.page(code, view, {}))}
         return view
 
@@ -416,17 +416,17 @@ def voters_pages(folder: Path) -> dict[str, Any]:
     page("nobody", api.look(store, "none", "", "visit"), "none")
     page("newcomer", api.look(store, animals, "", "visit"), animals)
     page("newcomer to a round", api.look(store, tools, "", "visit"), tools)
-    page("preview", api.look(store, animals, "", "visit", api.Who("mturk", "W", preview=True)), animals)
-    who = api.Who("prolific", "P-new")
+    page("preview", api.look(store, animals, "", "visit", api.Visitor("mturk", "W", preview=True)), animals)
+    who = api.Visitor("prolific", "P-new")
     view = page("a comparison", api.look(store, animals, "", "visit", who), animals)
     assert view.place is not None
     cookie, form, at = view.cookie or "", view.form, {"task": view.place.task, "n": view.place.n}
     page("the next one", api.vote(store, animals, cookie, form, **at, choice="right"), animals)
     page("taken back", api.undo(store, animals, cookie, form, **at), animals)
-    page("finished", api.look(store, animals, "", "visit", api.Who("prolific", "P-finished")), animals)
-    page("a question", api.look(store, tools, "", "visit", api.Who(token=tokens["Dora"])), tools)
-    page("another", api.look(store, animals, "", "visit", api.Who("prolific", "P-open")), animals)
-    page("of a round, another", api.look(store, tools, "", "visit", api.Who(token=tokens["Ada"])), tools)
+    page("finished", api.look(store, animals, "", "visit", api.Visitor("prolific", "P-finished")), animals)
+    page("a question", api.look(store, tools, "", "visit", api.Visitor(token=tokens["Dora"])), tools)
+    page("another", api.look(store, animals, "", "visit", api.Visitor("prolific", "P-open")), animals)
+    page("of a round, another", api.look(store, tools, "", "visit", api.Visitor(token=tokens["Ada"])), tools)
     store.engine.dispose()
     return found
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 from campaigns import PLAN, make_project
 from page_words import turn_to, words
 
-from core.ballots.checks import CheckSettings, GoldPair
-from core.questions.template import Example, Wording
+from core.ballots.checks import CheckSettings, GoldComparison
+from core.questions.comparison_page import Example, Wording
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.plans import proposed_plan, read_plan
-from core.views.plan import cost_said, counts_table
+from core.views.plan import cost_text, counts_table
 
-CHECKS = CheckSettings(overlap=0.2, gold=1, gold_pairs=(GoldPair(("cat", "dog"), ("saw", "007")),), repeats=1)
+CHECKS = CheckSettings(overlap=0.2, gold=1, gold_pairs=(GoldComparison(("cat", "dog"), ("saw", "007")),), repeats=1)
 WITH = replace(PLAN, appearances=8, task_size=7, n_voters=12, reward=0.5, checks=CHECKS)
 
 
@@ -29,7 +29,7 @@ def test_the_plan_page_shows_the_switch_and_its_cost(empty, visit):
     assert not app.exception
     assert switch(app, "Checks in the ballots").value is True
     plan = proposed_plan(21, 11)
-    assert cost_said(plan.plan(21), plan) in words(app).replace("\\", "")
+    assert cost_text(plan.plan(21), plan) in words(app).replace("\\", "")
     next(button for button in app.button if button.label == "Save this plan").click().run()
     assert read_plan(empty, project_id).checks == plan.checks
     app = visit("plan", project_id)
@@ -64,11 +64,11 @@ def test_a_mistyped_known_answer_costs_no_example_of_the_plan(empty, visit):
 def test_the_cost_is_counted():
     plan = WITH.plan(21)
     votes = counts_table(plan, WITH).iloc[:, 2:].to_numpy().sum()
-    said = cost_said(plan, WITH)
+    said = cost_text(plan, WITH)
     assert f"up to {votes} votes besides the {plan.n_comparisons}" in said
     factor = (plan.n_comparisons + votes) / plan.n_comparisons
     assert f"a reward of {0.5 * factor:.2f} in place of 0.50" in said
-    assert "reward" not in cost_said(plan, replace(WITH, reward=0.0))
+    assert "reward" not in cost_text(plan, replace(WITH, reward=0.0))
     more = WITH.cost(plan).hours / replace(WITH, checks=None).cost(plan).hours
     assert abs(more - factor) < 1e-9
 

@@ -17,16 +17,16 @@ from core.commands.publishing import release
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.ballots.drawing import draw_next_ballot, draw_round
-from core.store.projects.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
-from core.store.projects.projects import create_project
+from core.store.projects.embedding_library import add_embedding, other_embeddings, read_embeddings, remove_embedding
+from core.store.projects.project_commands import create_project
 from core.store.projects.releases import read_releases
 from core.store.tokens.areas import add_areas, read_areas
 from core.store.votes.checks import add_gold, gold_of
 from core.store.votes.exclusions import exclusions_of
-from core.store.votes.settlement import read_assignments
+from core.store.votes.intake import accept_upload
+from core.store.votes.payment import read_assignments
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload
-from core.store.voting.voting import invite, open_voting, read_invitations, read_link
+from core.store.voting.owner_commands import invite, open_voting, read_invitations, read_link
 from core.tokens.files import AreaTokens
 from core.voting import api
 from tests.rounds_of_people import RATING, accept_answers
@@ -174,7 +174,7 @@ def three_annas(empty):
     invite(empty, project_id, ["Anna"])
     ((_, token),) = read_invitations(empty, project_id)
     code = read_link(empty, project_id)
-    for who in (api.Who(), api.Who(token=token), api.Who("prolific", "Anna")):
+    for who in (api.Visitor(), api.Visitor(token=token), api.Visitor("prolific", "Anna")):
         view = api.look(empty, code, "", f"visit {who}", who)
         name = "" if who.platform or who.token else "Anna"
         view = api.begin(empty, code, f"visit {who}", view.form, who, name=name)

@@ -12,20 +12,20 @@ from test_evaluate_jobs import finish
 
 from core.commands import ballots, executor
 from core.commands.ballots import CloseBallot
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.protocols import protocol_of
 from core.protocols.paper import Paper
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.command import command
 from core.store.engine import now
-from core.store.scores.scores import read_dataset
-from core.store.voting.rest import RESTS
-from core.store.voting.voting import open_voting, read_voting
-from core.views.collect import collect
+from core.store.scores.project_dataset import read_dataset
+from core.store.voting.closing_pause import CLOSING
+from core.store.voting.owner_commands import open_voting, read_voting
+from core.views.collect import collect_page
 
 NOBODY = 2**22 + 1  # no process of Linux has so high an id
 
@@ -39,7 +39,7 @@ def many(demo, monkeypatch):
 
 
 def newest(store):
-    return jobs.project_jobs(store, "demo", executor.KIND)
+    return lifecycle.project_jobs(store, "demo", executor.KIND)
 
 
 def test_it_closes_in_the_background_with_the_scores_it_would_have_at_once(many, visit, started):
@@ -77,7 +77,7 @@ def test_a_change_in_the_meantime_stops_it_and_the_page_lets_it_be_tried_again(m
 def test_why_it_failed_stands_beside_the_button(many, visit, started):
     number = read_ballots(many, "demo")[-1].number
     press(visit("collect", "demo"), f"Close ballot {number}")
-    jobs.finish(many, *started, state="failed", error="No memory, *at all*.")
+    lifecycle.finish(many, *started, state="failed", error="No memory, *at all*.")
     app = visit("collect", "demo")
     assert "Closing the ballot ended early. No memory," in words(app)
     assert [b for b in app.button if b.label == f"Close ballot {number}"]
@@ -90,14 +90,14 @@ def test_the_job_stops_at_a_signal_as_an_error_would(many, monkeypatch):
     monkeypatch.setattr(ballots, "close_ballot", close)
     before = signal.getsignal(signal.SIGTERM)
     params = executor.params_of(CloseBallot("demo", 1, None, "b1-0", 1, "campaign"))
-    job = jobs.Job("a", "demo", executor.KIND, params, "running", None, 0, 0, "", None, None, "", None, None, None)
+    job = lifecycle.Job("a", "demo", executor.KIND, params, "running", None, 0, 0, "", None, None, "", None, None, None)
     with pytest.raises(SystemExit):
         executor.carry_out(many, job)
     assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_few_votes_and_pilots_are_closed_at_once(many, monkeypatch):
-    view = collect.load(many, "demo")
+    view = collect_page.load(many, "demo")
     stage = view.open_stage
     of_all = sum(each.progress.votes for each in view.drawn)
     limit = of_all if stage.ballot.protocol == "runoff" else stage.progress.votes
@@ -122,7 +122,7 @@ def test_voting_rests_meanwhile_and_goes_on_after_stop(voting_page, visit, start
     press(app, f"Close ballot {ballot.number}")
     _rest_for(store, ballot, pid=1)
     assert "Voting rests meanwhile." in words(visit("collect", "demo"))
-    jobs._children.clear()
+    lifecycle._children.clear()
     press(app, "Cancel")
     assert read_voting(store, ballot.id).state == "open"
     assert "Closing the ballot was stopped; nothing was changed. Voting goes on." in words(app)
@@ -134,8 +134,8 @@ def test_voting_goes_on_after_a_crash_of_the_job(voting_page, visit, started):
     ballot = read_ballots(store, "demo")[-1]
     press(visit("collect", "demo"), f"Close ballot {ballot.number}")
     _rest_for(store, ballot, pid=NOBODY)
-    jobs._children.clear()
-    with store.write(jobs.JOBS) as conn:
+    lifecycle._children.clear()
+    with store.write(lifecycle.JOBS) as conn:
         conn.execute(sa.update(t.job).where(t.job.c.id == started[0]).values(state="running", pid=NOBODY))
     app = visit("collect", "demo")  # whoever looks finds it out
     told = words(app.run())
@@ -150,4 +150,4 @@ def _rest_for(store, ballot, pid):
     note = {"who": "w", "process": "p", "pid": pid, "machine": socket.gethostname(), "seen_at": now()}
     with store.write("demo") as conn:
         row = sa.update(t.voting).where(t.voting.c.ballot_id == ballot.id)
-        conn.execute(row.values(state="paused", settings=settings | {RESTS: note}))
+        conn.execute(row.values(state="paused", settings=settings | {CLOSING: note}))

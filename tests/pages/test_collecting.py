@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
 
-from core.platforms.turkle import Published, TurkleSite
+from core.platforms.turkle import TurkleBatch, TurkleSite
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.command import insert_one
 from core.store.engine import now
+from core.store.votes.intake import accept_upload
+from core.store.votes.payment import read_assignments
 from core.store.votes.publications import read_publications
-from core.store.votes.settlement import read_assignments
 from core.store.votes.uploads import read_uploads
-from core.store.votes.votes import accept_upload
-from core.store.voting.voting import open_voting
-from core.views.collect.ways import WAYS
+from core.store.voting.owner_commands import open_voting
+from core.views.collect.collection_methods import WAYS
 from ui.shared.frame import plain
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
@@ -89,7 +89,7 @@ def test_published_fetched_and_taken(collect, monkeypatch):
 
     def publish(site, name, page, csv_text, **options):
         asked.append((site.address, name, csv_text, options))
-        return Published(4, 9)
+        return TurkleBatch(4, 9)
 
     monkeypatch.setattr(TurkleSite, "publish", publish)
     monkeypatch.setattr(TurkleSite, "results", lambda site, batch: whole)

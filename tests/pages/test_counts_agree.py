@@ -13,16 +13,16 @@ from page_words import words
 
 from core.base.percent import in_percent, percent
 from core.base.plurals import VoterCount
-from core.commands import facts as datasheet
+from core.commands import datasheet_facts as datasheet
 from core.dataset.datasheet.sheet import datasheet as page_of
 from core.dataset.datasheet.sheet import to_markdown
 from core.store import Store
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot
 from core.store.votes.exclusions import exclude_voters
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.views import export, overview, voters
-from core.views.scores import scores
+from core.views.scores import scores_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,7 +33,7 @@ def counts_of(store: Store, project_id: str) -> dict[str, VoterCount]:
     out = sum(reason.n_voters for reason in facts.exclusions)
     return {
         "voters": voters.load(store, project_id).count,
-        "scores": scores.load(store, project_id).voters,
+        "scores": scores_page.load(store, project_id).voters,
         "export": export.load(store, project_id).voters,
         "datasheet": VoterCount(facts.voters.n_people, facts.voters.n_simulated, out),
         "platforms": VoterCount(*(sum(n for _, kind, n in facts.voters.platforms if kind == of)

@@ -15,14 +15,14 @@ from test_names import add_twins
 from test_voting import Voter
 
 from core.errors import StaleError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.questions.voting_settings import VotingSettings
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.command import command
 from core.store.projects.archive import archive_project, delete_project, list_archived
-from core.store.projects.projects import create_project, get_project, list_projects
-from core.store.votes.votes import accept_upload
-from core.store.voting.voting import open_voting, read_voting
+from core.store.projects.project_commands import create_project, get_project, list_projects
+from core.store.votes.intake import accept_upload
+from core.store.voting.owner_commands import open_voting, read_voting
 from core.voting import process
 
 TOLD = "This page was drawn for “One”; “Two” is shown now. Nothing was done."
@@ -195,7 +195,7 @@ def test_a_workspace_that_is_only_looked_at_takes_nothing(both):
     with pytest.raises(StaleError):
         delete_project(looked_at, one, "One")
     with pytest.raises(StaleError):
-        jobs.start(looked_at, "command", {}, project_id=one)
+        lifecycle.start(looked_at, "command", {}, project_id=one)
     with looked_at.read() as conn:
         assert conn.in_transaction()
     assert state(store)[0] == before

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from page_words import press, words
 
-from core.jobs import jobs
-from core.store.projects.library import read_embeddings
-from core.store.projects.projects import create_project
+from core.jobs import lifecycle
+from core.store.projects.embedding_library import read_embeddings
+from core.store.projects.project_commands import create_project
 
 LINES = "anvil 1 0 0\nbarge 0 1 0\ncandle 0.5 0.5 0\ndune 0 0 1\n"
 
@@ -34,11 +34,11 @@ def type_path(empty, visit):
 def imported(store, project_id: str, app):
     """Press Import and wait for the job; the project's embeddings."""
     press(app, "Import")
-    (job,) = jobs.project_jobs(store, project_id)
+    (job,) = lifecycle.project_jobs(store, project_id)
     end = time.monotonic() + 180
-    while not jobs.read_job(store, job.id).ended and time.monotonic() < end:
+    while not lifecycle.read_job(store, job.id).ended and time.monotonic() < end:
         time.sleep(0.05)
-    job = jobs.read_job(store, job.id)
+    job = lifecycle.read_job(store, job.id)
     assert (job.state, job.error) == ("done", None)
     return read_embeddings(store, project_id)
 
@@ -82,7 +82,7 @@ def test_an_encoding_is_offered_where_the_file_is_not_in_utf8(empty, type_path, 
     box = next(box for box in app.selectbox if box.label == "Encoding of the words")
     assert box.value == "latin-1"
     (embedding,) = imported(empty, type_path.project_id, app)
-    from core.store.projects.library import open_library
+    from core.store.projects.embedding_library import open_library
 
     assert open_library(empty, embedding).missing(["flûte", "flute"]) == ["flute"]
 

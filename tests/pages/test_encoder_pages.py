@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from core import worker
-from core.jobs import jobs
-from core.store.projects.library import open_library, read_embeddings
+from core.jobs import lifecycle
+from core.store.projects.embedding_library import open_library, read_embeddings
 from core.store.tokens.areas import areas_of
-from core.views.evaluate import evaluate, why
+from core.views.evaluate import evaluate_page, why
 
 TINY = Path(__file__).resolve().parents[1] / "reference" / "tiny_encoder"
 
@@ -45,13 +45,13 @@ def test_an_encoder_is_added_on_the_evaluate_page(demo, visit, started) -> None:
     assert not app.exception
     (job_id,) = started
     assert "Encoding the tokens with" in words(app)
-    jobs._children.clear()
+    lifecycle._children.clear()
     worker.run(job_id)
     app.run()
     assert "tiny_encoder is added: 80 encoded tokens" in words(app).replace("\\", "")
     _, encoder = read_embeddings(demo, "demo")
     assert (encoder.name, encoder.format, encoder.n_words) == ("tiny_encoder", "sentence encoder", 80)
-    view = evaluate.load(demo, "demo", 2.0, "relatedness")
+    view = evaluate_page.load(demo, "demo", 2.0, "relatedness")
     assert view.overall["coverage"].tolist()[1] == 1
     assert view.overall["covered"].tolist() == [722, 760]
     assert set(why.contrast(view, 1)["pairs"]) == {
@@ -66,12 +66,12 @@ def test_an_encoder_is_added_on_the_evaluate_page(demo, visit, started) -> None:
         assert any("tiny_encoder" in table.value.to_string() for table in (*app.dataframe, *app.table))
 
 
-def run(demo, path: Path, name: str) -> jobs.Job:
+def run(demo, path: Path, name: str) -> lifecycle.Job:
     """An encoding job from its start to its end, in this process."""
-    job_id = jobs.start(demo, "encode_tokens", {"path": str(path), "name": name}, project_id="demo", once=True)
-    jobs._children.clear()
+    job_id = lifecycle.start(demo, "encode_tokens", {"path": str(path), "name": name}, project_id="demo", once=True)
+    lifecycle._children.clear()
     worker.run(job_id)
-    return jobs.read_job(demo, job_id)
+    return lifecycle.read_job(demo, job_id)
 
 
 @pytest.mark.release
@@ -98,11 +98,11 @@ def test_any_encoder_of_the_protocol_will_do(demo, started, monkeypatch) -> None
 
 def test_a_folder_that_went_away_fails_in_words(demo, started, tmp_path) -> None:
     gone = shutil.copytree(TINY, tmp_path / "gone")
-    job_id = jobs.start(demo, "encode_tokens", {"path": str(gone), "name": "Gone"}, project_id="demo")
+    job_id = lifecycle.start(demo, "encode_tokens", {"path": str(gone), "name": "Gone"}, project_id="demo")
     shutil.rmtree(gone)
-    jobs._children.clear()
+    lifecycle._children.clear()
     worker.run(job_id)
-    job = jobs.read_job(demo, job_id)
+    job = lifecycle.read_job(demo, job_id)
     assert job.state == "failed"
     assert "is not there" in job.error
     assert len(read_embeddings(demo, "demo")) == 1
@@ -111,9 +111,9 @@ def test_a_folder_that_went_away_fails_in_words(demo, started, tmp_path) -> None
 
 def test_the_same_work_is_started_once(demo, started) -> None:
     params = {"path": str(TINY), "name": "Tiny"}
-    ids = {jobs.start(demo, "encode_tokens", params, project_id="demo", once=True) for _ in range(3)}
+    ids = {lifecycle.start(demo, "encode_tokens", params, project_id="demo", once=True) for _ in range(3)}
     assert len(ids) == len(started) == 1
-    other = jobs.start(demo, "encode_tokens", {**params, "name": "Other"}, project_id="demo", once=True)
+    other = lifecycle.start(demo, "encode_tokens", {**params, "name": "Other"}, project_id="demo", once=True)
     assert other not in ids
-    assert jobs.same_job(demo, "demo", "encode_tokens", params).id in ids
-    assert jobs.same_job(demo, "other", "encode_tokens", params) is None
+    assert lifecycle.same_job(demo, "demo", "encode_tokens", params).id in ids
+    assert lifecycle.same_job(demo, "other", "encode_tokens", params) is None

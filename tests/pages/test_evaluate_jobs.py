@@ -14,36 +14,36 @@ from test_trust_pages import add_embedding
 
 from core import worker
 from core.commands import executor
-from core.commands.figures import base, evaluated, evaluation
+from core.commands.figures import base, evaluation, evaluation_inputs
 from core.errors import StoreError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.store.command import command
-from core.store.projects.projects import get_project
-from core.store.scores.scores import dataset_of
-from core.views.evaluate import evaluate, tokens
+from core.store.projects.project_commands import get_project
+from core.store.scores.project_dataset import dataset_of
+from core.views.evaluate import evaluate_page, token_intervals
 from core.views.evaluate.leaderboard import POSSIBLE
 from tests.pages.test_evaluate_page import add, words
 
 
 @pytest.fixture
-def view(demo, tmp_path) -> evaluate.EvaluateView:
+def view(demo, tmp_path) -> evaluate_page.EvaluateView:
     add(demo, tmp_path, "Noisy", noise=2.0)
-    return evaluate.load(demo, "demo", 2.0, "relatedness")
+    return evaluate_page.load(demo, "demo", 2.0, "relatedness")
 
 
 def finish(job_id: str) -> None:
-    jobs._children.clear()
+    lifecycle._children.clear()
     worker.run(job_id)
 
 
 def made(demo, view, name: str, *extra):
     """The figure at once, and as a job would keep it; as a page shows them."""
     figure = evaluation.figure_of(name, "demo", view, get_project(demo, "demo").revision, *extra)
-    job_id = jobs.start(demo, figure.kind, base.params_of(figure), project_id="demo")
+    job_id = lifecycle.start(demo, figure.kind, base.params_of(figure), project_id="demo")
     finish(job_id)
-    job = jobs.read_job(demo, job_id)
+    job = lifecycle.read_job(demo, job_id)
     assert job.state == "done", job.error
-    shown = {"votes": evaluate.intervals, "tokens": tokens.tokens_view}.get(name, lambda _, found: found)
+    shown = {"votes": evaluate_page.intervals, "tokens": token_intervals.tokens_view}.get(name, lambda _, found: found)
     return [shown(view, one.result) for one in (base.measure_now(demo, figure), base.read(demo, figure, job))]
 
 
@@ -55,12 +55,12 @@ def test_tables_are_kept_as_they_are(demo, view, name, monkeypatch, started) -> 
     pd.testing.assert_frame_equal(at_once, kept, check_dtype=False)
 
 
-def noisy_draws(store, project_id: str, resamples: int, *, progress=None) -> evaluated.DatasetDraws:
+def noisy_draws(store, project_id: str, resamples: int, *, progress=None) -> evaluation_inputs.DatasetDraws:
     """Resamples that are the scores with noise: the demo's own protocol has none."""
     with store.read() as conn:
         dataset = dataset_of(conn, project_id)
     noise = np.random.default_rng(1).normal(scale=0.05, size=(resamples, len(dataset)))
-    return evaluated.DatasetDraws(dataset[evaluated.KEYS], dataset["score"].to_numpy() + noise)
+    return evaluation_inputs.DatasetDraws(dataset[evaluation_inputs.KEYS], dataset["score"].to_numpy() + noise)
 
 
 def test_why_there_are_no_intervals_is_kept(demo, view, started) -> None:
@@ -71,7 +71,7 @@ def test_why_there_are_no_intervals_is_kept(demo, view, started) -> None:
 
 @pytest.mark.release
 def test_intervals_are_kept_as_they_are(demo, view, monkeypatch, started) -> None:
-    monkeypatch.setattr(evaluated, "load_draws", noisy_draws)
+    monkeypatch.setattr(evaluation_inputs, "load_draws", noisy_draws)
     at_once, kept = made(demo, view, "votes", 20)
     assert kept.resamples == at_once.resamples == 20
     assert kept.differences == at_once.differences
@@ -80,7 +80,7 @@ def test_intervals_are_kept_as_they_are(demo, view, monkeypatch, started) -> Non
     pd.testing.assert_frame_equal(kept.view.overall, at_once.view.overall)
     at_once, kept = made(demo, view, "tokens")
     assert kept.by_figure == at_once.by_figure
-    assert set(kept.by_figure) == {key for key, _ in evaluated.FIGURES}
+    assert set(kept.by_figure) == {key for key, _ in evaluation_inputs.FIGURES}
     assert kept.compared == at_once.compared
     assert kept.compared.common[0].rho_w.token_lower is not None
     assert (kept.n_tokens, kept.problem) == (78, "")
@@ -103,12 +103,12 @@ def test_how_long_it_takes_decides_who_measures(demo, view, monkeypatch) -> None
     for name, takes in seconds.items():
         monkeypatch.setattr(evaluation.OF_EVALUATION[name], "takes", lambda self, _, takes=takes: takes)
 
-    def shared(*names: str) -> evaluation.Shared:
+    def shared(*names: str) -> evaluation.MeasuringPolicy:
         return evaluation.share_out([evaluation.figure_of(name, "demo", view, 1) for name in names])
 
-    assert shared(*seconds) == evaluation.Shared(("votes", "curve"), ("floor", "top", "variants"), ("tokens",))
-    assert shared("tokens", "top", "curve") == evaluation.Shared(("top", "curve"), (), ("tokens",))
-    assert shared("top", "variants") == evaluation.Shared((), ("top", "variants"))  # together too long
+    assert shared(*seconds) == evaluation.MeasuringPolicy(("votes", "curve"), ("floor", "top", "variants"), ("tokens",))
+    assert shared("tokens", "top", "curve") == evaluation.MeasuringPolicy(("top", "curve"), (), ("tokens",))
+    assert shared("top", "variants") == evaluation.MeasuringPolicy((), ("top", "variants"))  # together too long
 
 
 @pytest.mark.release
@@ -171,7 +171,7 @@ def test_a_figure_of_an_earlier_state_is_not_shown(demo, view, visit, started) -
     with command(demo, "demo", "set frequencies"):
         pass  # the revision goes up
     finish(job_id)
-    job = jobs.read_job(demo, job_id)
+    job = lifecycle.read_job(demo, job_id)
     assert (job.state, job.error) == ("failed", base.CHANGED)
     fresh = evaluation.figure_of("curve", "demo", view, get_project(demo, "demo").revision)
     assert base.job_of(demo, fresh) is None
@@ -182,8 +182,8 @@ def test_a_job_that_failed_says_why_and_can_be_asked_again(demo, visit, started,
     figures_are_long(evaluation.PValues)
     app = turn_to(visit("evaluate", "demo"), "Differences")
     next(each for each in app.button if each.label == "Compute p-values").click().run()
-    jobs._children.clear()
-    jobs.finish(demo, started[0], state="failed", error="No memory.")
+    lifecycle._children.clear()
+    lifecycle.finish(demo, started[0], state="failed", error="No memory.")
     app.run()
     assert "Permuting the tokens ended early" in words(app)
     assert "No memory" in words(app)
@@ -204,7 +204,7 @@ def small(empty, tmp_path, monkeypatch) -> tuple:
     monkeypatch.setattr(evaluation, "TOGETHER", 0.0)
     monkeypatch.setattr(evaluation, "LITTLE", 0.0)
     monkeypatch.setattr(executor, "AT_ONCE", 0.0)
-    monkeypatch.setattr(jobs, "sweep", lambda _store: 0)  # the jobs' processes are no real ones
+    monkeypatch.setattr(lifecycle, "sweep", lambda _store: 0)  # the jobs' processes are no real ones
     return empty, project_id
 
 
@@ -216,13 +216,13 @@ def bars(app) -> list[str]:
     return [bar.proto.text for bar in app.main.get("progress")]
 
 
-def kept(store, project_id: str) -> list[jobs.Job]:
-    return jobs.project_jobs(store, project_id, evaluation.OfEvaluation.kind, limit=1000)
+def kept(store, project_id: str) -> list[lifecycle.Job]:
+    return lifecycle.project_jobs(store, project_id, evaluation.OfEvaluation.kind, limit=1000)
 
 
 def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small, visit, begun, monkeypatch) -> None:
     store, project_id = small
-    view = evaluate.load(store, project_id, 2.0, "relatedness")
+    view = evaluate_page.load(store, project_id, 2.0, "relatedness")
     app, other = visit("evaluate", project_id), visit("evaluate", project_id)
     assert not app.exception
     assert len(begun) == 1  # one job, however many tabs
@@ -281,7 +281,7 @@ def test_other_settings_and_another_state_are_measured_anew_one_job_at_a_time(sm
     assert len(begun) == 3
     finish(begun[2])
     now = get_project(store, project_id).revision
-    every = [*kept(store, project_id), *jobs.project_jobs(store, project_id, evaluation.FirstVisit.kind)]
+    every = [*kept(store, project_id), *lifecycle.project_jobs(store, project_id, evaluation.FirstVisit.kind)]
     assert {job.params["revision"] for job in every} == {now}  # what was kept of earlier states is gone
 
 
@@ -289,11 +289,11 @@ def test_other_settings_and_another_state_are_measured_anew_one_job_at_a_time(sm
 def test_a_job_that_ended_early_isnt_begun_again_unasked(small, visit, begun, state) -> None:
     store, project_id = small
     app = visit("evaluate", project_id)
-    jobs._children.clear()  # there is no process
+    lifecycle._children.clear()  # there is no process
     if state == "cancelled":
         next(button for button in app.button if button.label == "Cancel").click().run()
     else:
-        jobs.finish(store, begun[0], state="failed", error="No memory.")
+        lifecycle.finish(store, begun[0], state="failed", error="No memory.")
     app.run()
     assert len(begun) == 1
     assert "Intervals haven't been computed: until they are there, no embedding is named the best." in headline(app)
@@ -311,22 +311,22 @@ def test_figures_are_kept_without_a_page_and_are_those_at_once(small) -> None:
     shares = [done / total for done, total in told]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)
-    view = evaluate.load(store, project_id, 2.0, "relatedness")
+    view = evaluate_page.load(store, project_id, 2.0, "relatedness")
     revision = get_project(store, project_id).revision
     assert evaluation.figure_of("votes", project_id, view, revision).takes(view) == 0  # none by the paper's protocol
     wanted = [evaluation.figure_of(name, project_id, view, revision) for name in evaluation.FIRST]
-    for figure, id_ in zip(wanted, base.kept_ids(store, wanted), strict=True):
-        assert jobs.read_job(store, id_).result == base.measured(store, figure)[0]
+    for figure, id_ in zip(wanted, base.stored_ids(store, wanted), strict=True):
+        assert lifecycle.read_job(store, id_).result == base.measured(store, figure)[0]
     assert evaluation.keep_figures(store, project_id) == []  # they are there
     # Elsewhere they are found by what they were asked for, with the revision the project has there.
-    assert jobs.read_job(store, id_).params == base.params_of(figure)
+    assert lifecycle.read_job(store, id_).params == base.params_of(figure)
     with pytest.raises(StoreError, match="changed"):
         evaluation.keep_figures(store, project_id, names=["floor"], revision=revision - 1)
 
 
 def test_no_more_are_kept_than_can_be_wanted(small, monkeypatch) -> None:
     store, project_id = small
-    monkeypatch.setattr(base, "MOST_KEPT", 3)
+    monkeypatch.setattr(base, "MAX_STORED", 3)
     for n0 in range(5):
         evaluation.keep_figures(store, project_id, (float(n0), "relatedness", "common", 20), names=["curve"])
     assert [job.params["settings"][0] for job in kept(store, project_id)] == [4.0, 3.0, 2.0]

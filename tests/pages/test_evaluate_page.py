@@ -12,11 +12,11 @@ from page_words import turn_to
 
 from core.commands.figures import evaluation
 from core.evaluation import POLICIES
-from core.evaluation.differences import Told
-from core.evaluation.intervals import Difference
+from core.evaluation.differences import PairwiseDifference
+from core.evaluation.vote_intervals import ModelDifference
 from core.store.engine import now
-from core.views.evaluate import evaluate, leaderboard, scale
-from core.views.evaluate import tokens as evaluate_tokens
+from core.views.evaluate import evaluate_page, figure_scale, leaderboard
+from core.views.evaluate import token_intervals as evaluate_tokens
 from core.views.evaluate import why as evaluate_why
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ def found_of(store, view, name: str):
     return evaluation.figure_of(name, "demo", view, 1).measure(store, None)[0]
 
 
-def resampled_tokens(store, view) -> evaluate_tokens.TokensView:
+def resampled_tokens(store, view) -> evaluate_tokens.TokenIntervalsView:
     return evaluate_tokens.tokens_view(view, found_of(store, view, "tokens"))
 
 
@@ -37,7 +37,7 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
 
     from core import worker
     from core.store import schema as t
-    from core.store.projects.library import open_library, read_embeddings
+    from core.store.projects.embedding_library import open_library, read_embeddings
 
     (first, *_) = read_embeddings(store, "demo")
     embedding = open_library(store, first)
@@ -57,10 +57,10 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
 
 
 @pytest.fixture
-def view(demo, tmp_path) -> evaluate.EvaluateView:
+def view(demo, tmp_path) -> evaluate_page.EvaluateView:
     add(demo, tmp_path, "Noisy", noise=2.0)
     add(demo, tmp_path, "Lacking", lacking=("sales", "worker"), noise=0.2)
-    return evaluate.load(demo, "demo", 2.0, "relatedness")
+    return evaluate_page.load(demo, "demo", 2.0, "relatedness")
 
 
 def words(app) -> str:
@@ -72,11 +72,11 @@ def words(app) -> str:
 def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
     assert view.unfair == ""
     assert set(view.common["items"]) == {722 - 2 * 19}
-    own = evaluate.load(demo, "demo", 2.0, "relatedness", "own")
+    own = evaluate_page.load(demo, "demo", 2.0, "relatedness", "own")
     assert list(own.overall["lacks items of"]) == ["", "", "GloVe 6B 50d, 20,000 words, Noisy"]
     assert "Lacking lacks items" in own.unfair
     evaluation.keep_figures(demo, "demo", names=["top"])
-    lowest = evaluate.load(demo, "demo", 2.0, "relatedness", "lowest")
+    lowest = evaluate_page.load(demo, "demo", 2.0, "relatedness", "lowest")
     assert not len(lowest.common)
     assert lowest.overall["Pearson"].isna().all()  # each lacks "machine learning" and "parental leave"
     assert lowest.overall["Pearson"].dtype == lowest.table["Pearson"].dtype == "float64"  # a number all the same
@@ -107,12 +107,15 @@ def test_tokens_say_what_is_told_apart(demo, view) -> None:
     names = ["a", "b"]
     groups = evaluate_tokens.groups_of(names, ())
     assert groups["group"].tolist() == ["A", "A"]
-    assert evaluate_tokens.said(names, {"votes": ()}) == ""
-    near, far = Told("a", "b", 0.1, 0.1, 0.1, -0.1, 0.3, 0.84, 0.32), Told("a", "b", 0.1, 0.1, 0, 0.1, 0.1, 1, 0.0)
-    assert evaluate_tokens.said(names, {"votes": (near,), "tokens": (far,)}) == (
+    assert evaluate_tokens.not_told_apart_text(names, {"votes": ()}) == ""
+    near, far = (
+        PairwiseDifference("a", "b", 0.1, 0.1, 0.1, -0.1, 0.3, 0.84, 0.32),
+        PairwiseDifference("a", "b", 0.1, 0.1, 0, 0.1, 0.1, 1, 0.0),
+    )
+    assert evaluate_tokens.not_told_apart_text(names, {"votes": (near,), "tokens": (far,)}) == (
         "not told apart from b with other voters; told apart from the other with other tokens"
     )
-    assert evaluate_tokens.said(names, {"votes": (far,), "tokens": (far,)}).endswith(
+    assert evaluate_tokens.not_told_apart_text(names, {"votes": (far,), "tokens": (far,)}).endswith(
         " with other voters or other tokens"
     )
     assert "can't tell apart a and b" in evaluate_tokens.unclear((near,), "votes")
@@ -131,7 +134,7 @@ def test_floor_and_top(demo, view) -> None:
     halves, ceiling = top.top["ρ_w"]
     assert halves < ceiling <= 1
     assert top.ceilings == {"rho_w": ceiling, "tau_w": top.top["τ_w"][1]}
-    shown, reasons = scale.with_shares(view, top)
+    shown, reasons = figure_scale.with_shares(view, top)
     assert reasons == ()
     for table in (shown.overall, shown.common):
         assert table.columns[list(table.columns).index("ρ_w") + 1] == "ρ_w share"
@@ -139,7 +142,7 @@ def test_floor_and_top(demo, view) -> None:
     assert len(rows) == 3
     lowest = floor.floor["ρ_w"][0]  # of random rankings of all items: nearly that of the common ones
     assert rows["ρ_w share"].to_numpy() == pytest.approx((rows["ρ_w"] - lowest) / (ceiling - lowest), abs=0.03)
-    nothing, why = scale.with_shares(view, evaluation.Scale(top.floor, top.top[:0], ("No votes.",)))
+    nothing, why = figure_scale.with_shares(view, evaluation.Scale(top.floor, top.top[:0], ("No votes.",)))
     assert nothing is view
     assert why == ("No share from chance to the best that the votes allow: No votes.",)
 
@@ -171,11 +174,11 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
     from core import worker
     from core.commands.figures import simulations
     from core.commands.figures.base import params_of, read
-    from core.evaluation import needed as evaluation_needed
-    from core.evaluation.needed import Needed, Tried
-    from core.jobs.jobs import project_jobs
+    from core.evaluation import sample_size as evaluation_needed
+    from core.evaluation.sample_size import Needed, PowerEstimate
+    from core.jobs.lifecycle import project_jobs
     from core.store import schema as t
-    from core.store.projects.projects import get_project
+    from core.store.projects.project_commands import get_project
 
     monkeypatch.setattr(evaluation_needed, "ROUGH", 1)
     monkeypatch.setattr(evaluation_needed, "FINE", 1)
@@ -183,12 +186,12 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
 
     def votes(scores, one, other, **how):
         seen.update(how, n=len(scores))
-        return Needed("votes", how["figure"], 0.1, 1200, 900, 1600, 100, 5000, False, (Tried(1200, 8, 10),))
+        return Needed("votes", how["figure"], 0.1, 1200, 900, 1600, 100, 5000, False, (PowerEstimate(1200, 8, 10),))
 
     monkeypatch.setattr(simulations, "votes_needed", votes)
     names = list(view.compared.names)
     revision = get_project(demo, "demo").revision
-    asked = simulations.WhatItTakes("demo", revision, view.key, (names[0], names[1], "rho_w", "paper"))
+    asked = simulations.RequiredSample("demo", revision, view.key, (names[0], names[1], "rho_w", "paper"))
     row = {"id": "needed", "project_id": "demo", "kind": asked.kind, "params": params_of(asked)}
     with demo.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
@@ -209,7 +212,7 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
 
 def test_votes_are_told_by_figure() -> None:
     of = [
-        Difference("a", "b", gap, gap - 1, gap + 1, 0.6, gap, 0.5, figure)
+        ModelDifference("a", "b", gap, gap - 1, gap + 1, 0.6, gap, 0.5, figure)
         for gap, figure in ((0.1, "rho_w"), (0.2, "tau"))
     ]
     (told,) = evaluate_tokens.by_votes(tuple(of), "tau")
@@ -218,7 +221,7 @@ def test_votes_are_told_by_figure() -> None:
 
 
 def test_the_better_of_two_stands_first_and_no_p_is_nought() -> None:
-    told = Told("Poor", "Good", -0.3, -0.2, 0.1, -0.4, -0.1, 0.02, 0.0)
+    told = PairwiseDifference("Poor", "Good", -0.3, -0.2, 0.1, -0.4, -0.1, 0.02, 0.0)
     table = evaluate_tokens.table_of((told,), "votes", 100)
     row = table.iloc[0]
     assert (row["better"], row["than"], row["surely"]) == ("Good", "Poor", "98%")
@@ -229,7 +232,7 @@ def test_the_better_of_two_stands_first_and_no_p_is_nought() -> None:
 
 def board(demo, view, label: str, told=()):
     """The leaderboard as it is without intervals, with what a perfect model gets."""
-    with_shares, _ = scale.with_shares(view, found_of(demo, view, "top"))
+    with_shares, _ = figure_scale.with_shares(view, found_of(demo, view, "top"))
     return leaderboard.leaderboard(view, label, told, shares=with_shares, is_coming=False)
 
 
@@ -243,8 +246,8 @@ def test_the_leaderboard_has_the_best_first_in_words(demo, view) -> None:
     covered = view.overall.set_index("embedding")["coverage"]
     assert table["covered"].tolist() == [f"{covered[name]:.0%}" for name in table["embedding"]]
     first, second, third = table["embedding"]
-    level = Told(second, first, -0.1, -0.1, 0.1, -0.3, 0.1, 0.2, 0.4)
-    apart = [Told(third, name, -0.3, -0.3, 0.1, -0.5, -0.1, 0.01, 0.01) for name in (first, second)]
+    level = PairwiseDifference(second, first, -0.1, -0.1, 0.1, -0.3, 0.1, 0.2, 0.4)
+    apart = [PairwiseDifference(third, name, -0.3, -0.3, 0.1, -0.5, -0.1, 0.01, 0.01) for name in (first, second)]
     assert board(demo, view, "ρ_w", (level, *apart))["rank"].tolist() == ["1 to 2", "1 to 2", "3"]
     # No share of the precision is known, and its name says how many are the top.
     assert list(board(demo, view, "top k")) == ["rank", "embedding", "top 20", "covered"]

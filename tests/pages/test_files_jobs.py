@@ -20,20 +20,20 @@ from core.commands.publishing import publish
 from core.dataset.formats import table_of
 from core.dataset.published import read_published
 from core.errors import StoreError
-from core.jobs import jobs
-from core.jobs.jobs import LEFT_SECONDS, sweep
+from core.jobs import lifecycle
+from core.jobs.lifecycle import LEFT_SECONDS, sweep
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.command import command
 from core.store.projects.archive import export_project
-from core.store.projects.projects import get_project
+from core.store.projects.project_commands import get_project
 from core.store.projects.releases import read_releases, release_bytes
-from core.store.spool import made_path
-from core.store.votes.settlement import read_assignments
-from core.store.votes.votes import accept_upload
+from core.store.spool import output_path
+from core.store.votes.intake import accept_upload
+from core.store.votes.payment import read_assignments
 from core.tables import ASSIGNMENTS
-from core.views.collect import settlement
-from core.votes.settlement import Rules
+from core.views.collect import payment
+from core.votes.payment import Rules
 
 ZIP, FILE = "Make the dataset to publish (zip)", "Prepare the project file"
 # The page, its button, the sign, and what can be downloaded then.
@@ -95,7 +95,7 @@ def test_a_file_is_made_in_the_background_and_found_again(page, many, visit, sta
     assert button not in buttons(other)
     finish(*started)
     expected = publish(many, "demo").data if page == "export" else export_project(many, "demo")
-    assert made_path(many, *started).read_bytes() == expected
+    assert output_path(many, *started).read_bytes() == expected
     app = visit(page, "demo")
     assert not app.exception
     assert offered(app, download)
@@ -114,7 +114,7 @@ def test_a_file_that_is_gone_can_be_made_again(page, many, visit, started):
     button, _, download = MADE[page]
     press(visit(page, "demo"), button)
     finish(*started)
-    path = made_path(many, *started)
+    path = output_path(many, *started)
     sweep(many)
     assert path.is_file()
     yesterday = time.time() - LEFT_SECONDS - 60
@@ -134,11 +134,11 @@ def test_a_page_that_stays_open_says_so_of_a_file_that_is_gone(many, visit, star
     press(visit("export", "demo"), ZIP)
     finish(*started)
     figure = DatasetFile("demo", get_project(many, "demo").revision)
-    made = base.read(many, figure, jobs.read_job(many, *started))
+    made = base.read(many, figure, lifecycle.read_job(many, *started))
     assert read_published(made.read_file()).files["datasheet.html"]
     found = made.result
     assert (found.size, found.filename) == (len(made.read_file()), publish(many, "demo").filename)
-    made_path(many, *started).unlink()
+    output_path(many, *started).unlink()
     with pytest.raises(StoreError, match="made again"):
         made.read_file()
 
@@ -151,7 +151,7 @@ def test_a_command_in_the_meantime_ends_it_and_leaves_no_file(kind, many, starte
         pass
     with pytest.raises(StoreError, match="changed while"):
         base.carry_out(many, figure, job_id, None)
-    assert not made_path(many, job_id).exists()
+    assert not output_path(many, job_id).exists()
 
 
 def release(app, version: str):
@@ -202,7 +202,7 @@ def settle(visit, project_id: str):
 def test_assignments_are_read_in_the_background(settled, visit, started):
     store, project_id = settled
     ballot = read_ballots(store, project_id)[0]
-    headline = settlement.load(store, project_id, ballot.id, Rules()).headline
+    headline = payment.load(store, project_id, ballot.id, Rules()).headline
     app = press(settle(visit, project_id), "Read the assignments")
     assert "Reading the assignments in the background" in words(app)
     assert headline not in words(app)
@@ -210,12 +210,12 @@ def test_assignments_are_read_in_the_background(settled, visit, started):
     app = settle(visit, project_id)
     assert not app.exception
     assert headline in words(app)
-    at_once = settlement.load(store, project_id, ballot.id, Rules())
+    at_once = payment.load(store, project_id, ballot.id, Rules())
     figure = Assignments(project_id, get_project(store, project_id).revision, ballot.id)
-    kept = base.read(store, figure, jobs.read_job(store, *started))
+    kept = base.read(store, figure, lifecycle.read_job(store, *started))
     read = table_of(kept.read_file(), ASSIGNMENTS)
     assert kept.result == len(read)
-    found = settlement.load(store, project_id, ballot.id, Rules(), assignments=read)
+    found = payment.load(store, project_id, ballot.id, Rules(), assignments=read)
     for name in ("assignments", "payments", "table"):
         pd.testing.assert_frame_equal(getattr(found, name), getattr(at_once, name))
     assert found.headline == at_once.headline

@@ -15,7 +15,7 @@ from core.commands.figures.base import job_of
 from core.plan import Plan
 from core.simulation.forecast import Band
 from core.store.votes.exclusions import exclude_voters
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.views import voters
 from core.views.plan import is_reliable, plan_said
 from core.views.tokens import TokensView

@@ -10,8 +10,8 @@ from page_words import press, words
 from core.commands.figures.base import measured, params_of
 from core.commands.figures.evaluation import OF_EVALUATION, figure_of
 from core.store.projects.demo import DATA, DEMO_ID, FIGURES, MODELS
-from core.store.projects.projects import change_project, create_project, get_project
-from core.views.evaluate import evaluate
+from core.store.projects.project_commands import change_project, create_project, get_project
+from core.views.evaluate import evaluate_page
 from ui.help.tour import STOPS
 from ui.project.demo_box import CHANGED, OFFSET, PURPOSE
 
@@ -21,7 +21,7 @@ REMAKE = "Make it anew with `python data/build_demo.py --projects`."
 def test_the_figures_are_those_that_the_page_looks_for(shipped):
     """They are found by settings, version and revision, so that the Evaluate page computes nothing."""
     project = get_project(shipped, DEMO_ID)
-    view = evaluate.load(shipped, DEMO_ID, OFFSET, project.notion)
+    view = evaluate_page.load(shipped, DEMO_ID, OFFSET, project.notion)
     kept = json.loads((DATA / FIGURES).read_text(encoding="utf-8"))
     assert {one["params"]["figure"] for one in kept} >= {"votes", "tokens", "floor", "top"}
     for one in kept:
@@ -81,7 +81,7 @@ def test_the_intervals_of_the_demo_are_there_at_once(shipped, visit, started):
 
 
 def test_coverage_is_not_full(shipped):
-    view = evaluate.load(shipped, DEMO_ID, OFFSET, "relatedness")
+    view = evaluate_page.load(shipped, DEMO_ID, OFFSET, "relatedness")
     assert sorted(set(view.overall["covered"])) == [722, 760]
 
 

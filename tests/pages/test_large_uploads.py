@@ -13,14 +13,14 @@ from test_evaluate_jobs import finish
 from core.commands import executor
 from core.commands.figures import base
 from core.commands.figures.files import ReadFile, answers_of
-from core.jobs import jobs
-from core.store.ballots.ballots import read_ballots, read_comparisons
-from core.store.spool import made_path, put_upload
+from core.jobs import lifecycle
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
+from core.store.spool import output_path, put_upload
+from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.store.votes.votes import accept_upload, preview_upload
-from core.votes.verdicts import class_file
-from ui.shared import row_classes_box
+from core.votes.reasons import report_file
+from ui.shared import upload_report_box
 
 READING = "Reading the file in the background"
 
@@ -41,8 +41,8 @@ def give(visit, project_id: str, *files: tuple[str, bytes]):
     return app
 
 
-def job_of(store, project_id: str, kind: str) -> jobs.Job:
-    return jobs.project_jobs(store, project_id, kind)[0]
+def job_of(store, project_id: str, kind: str) -> lifecycle.Job:
+    return lifecycle.project_jobs(store, project_id, kind)[0]
 
 
 def read(store, project_id: str):
@@ -52,7 +52,7 @@ def read(store, project_id: str):
 
 def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started, monkeypatch):
     store, project_id, data = large
-    monkeypatch.setattr(row_classes_box, "MOST_SHOWN", 3)
+    monkeypatch.setattr(upload_report_box, "MOST_SHOWN", 3)
     app = give(visit, project_id, ("results.csv", data))
     assert READING in words(app)
     other = give(visit, project_id, ("results.csv", data))
@@ -65,15 +65,15 @@ def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started, monk
     told = found.result
     assert (told.counts, told.row_counts, told.n_rows) == (at_once.counts, at_once.row_counts, at_once.n_rows)
     for name in at_once.counts:
-        assert class_file(answers_of(found, name)) == class_file(at_once.table(name))
-        assert class_file(answers_of(found, name, 3)) == class_file(at_once.table(name).head(3))
+        assert report_file(answers_of(found, name)) == report_file(at_once.table(name))
+        assert report_file(answers_of(found, name, 3)) == report_file(at_once.table(name).head(3))
     table = next(frame.value for frame in app.dataframe if "class" in frame.value)
     assert table["answers"].sum() == sum(at_once.counts.values())
     press(app, "Accept these votes")
     assert "Taking the votes in the background" in words(app)
     assert not [button for button in app.button if button.label == "Accept these votes"]
     finish(started[1])
-    assert executor.done_said(job_of(store, project_id, executor.KIND)).startswith("results.csv is accepted: ")
+    assert executor.done_text(job_of(store, project_id, executor.KIND)).startswith("results.csv is accepted: ")
     app.run()
     assert "results.csv is accepted" in words(app)
     (upload,), ballot_id = read_uploads(store, project_id), read_ballots(store, project_id)[0].id
@@ -179,12 +179,12 @@ def test_a_file_that_cannot_be_read_says_what_it_says_at_once(large, visit, star
 def test_stopped_failed_and_gone_it_can_be_read_again(large, visit, started):
     store, project_id, data = large
     app = give(visit, project_id, ("results.csv", data))
-    jobs._children.clear()
+    lifecycle._children.clear()
     press(app, "Cancel")
     press(app, "Read it again")
     assert READING in words(app)
-    jobs._children.clear()
-    jobs.finish(store, started[1], state="failed", error="No memory, *at all*.")
+    lifecycle._children.clear()
+    lifecycle.finish(store, started[1], state="failed", error="No memory, *at all*.")
     app.run()
     assert "Reading the file ended early. No memory, *at all*." in words(app)
     (store.incoming / f"upload-{put_upload(store, data)}").unlink()
@@ -192,7 +192,7 @@ def test_stopped_failed_and_gone_it_can_be_read_again(large, visit, started):
     finish(started[2])
     app.run()
     assert labelled(app.button, "Accept these votes")
-    made_path(store, started[2]).unlink()  # a day later
+    output_path(store, started[2]).unlink()  # a day later
     app = give(visit, project_id, ("results.csv", data))
     assert READING in words(app)
     assert len(started) == 4
@@ -202,16 +202,16 @@ def test_what_lies_there_for_jobs_goes_after_a_day(large, visit, started):
     store, project_id, data = large
     give(visit, project_id, ("results.csv", data))
     finish(started[0])
-    made, brought = made_path(store, started[0]), store.incoming / f"upload-{put_upload(store, data)}"
-    stray = made_path(store, "0123456789abcdef")
+    made, brought = output_path(store, started[0]), store.incoming / f"upload-{put_upload(store, data)}"
+    stray = output_path(store, "0123456789abcdef")
     stray.write_bytes(b"of no job")
-    jobs.sweep(store)
+    lifecycle.sweep(store)
     assert made.is_file()
     assert brought.is_file()
     assert not stray.exists()
     two_days = time.time() - 2 * 24 * 3600
     for path in (made, brought):
         os.utime(path, (two_days, two_days))
-    jobs.sweep(store)
+    lifecycle.sweep(store)
     assert not made.exists()
     assert not brought.exists()

@@ -13,25 +13,25 @@ from test_evaluate_jobs import finish
 from core.commands import ballots, executor, projects, votes
 from core.commands import voters as of_voters
 from core.errors import InputError, StaleError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.questions import default_settings
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.command import command
 from core.store.engine import _open
 from core.store.projects.archive import export_project
-from core.store.projects.projects import get_project, list_projects, read_log
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import get_project, list_projects, read_log
+from core.store.scores.project_dataset import read_dataset
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.judgements import read_policy
-from core.store.voting.voting import read_voting
+from core.store.voting.owner_commands import read_voting
 from core.views import voters
-from core.votes.settlement import Review
+from core.votes.payment import Review
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_what_changed_in_the_meantime_is_told(between, visit, started):
         pass
     n = last(between).number
     finish(*started)
-    assert jobs.read_job(between, *started).state == "failed"
+    assert lifecycle.read_job(between, *started).state == "failed"
     assert last(between).number == n
     app.run()
     assert "Drawing the ballot ended early. The project was changed in the meantime" in words(app)
@@ -122,9 +122,9 @@ def test_what_changed_in_the_meantime_is_told(between, visit, started):
 def test_stopped_it_changed_nothing(between, visit, started):
     before = get_project(between, "demo")
     app = press(visit("collect", "demo"), f"Draw ballot {last(between).number + 1}")
-    jobs._children.clear()
+    lifecycle._children.clear()
     press(app, "Cancel")
-    assert jobs.read_job(between, *started).state == "cancelled"
+    assert lifecycle.read_job(between, *started).state == "cancelled"
     assert "Drawing the ballot was stopped; nothing was changed." in words(app)
     assert get_project(between, "demo") == before
 
@@ -199,9 +199,9 @@ def through_json(store, command):
     """What a command tells by way of the table of jobs."""
     told = {"id": executor.start(store, command)}
     finish(told["id"])
-    job = jobs.read_job(store, told["id"])
+    job = lifecycle.read_job(store, told["id"])
     assert job.state == "done", job.error
-    return executor.done_said(job)
+    return executor.done_text(job)
 
 
 def test_every_command_is_checked_against_what_its_visitor_saw(between):
@@ -351,10 +351,10 @@ def test_a_job_ends_in_the_transaction_of_its_command(between, started, monkeypa
     monkeypatch.setattr(executor, "to_json", killed)
     with pytest.raises(KeyboardInterrupt):
         finish(job_id)
-    job = jobs.read_job(between, job_id)
+    job = lifecycle.read_job(between, job_id)
     assert (job.state, job.result) == ("done", None)
     assert last(between).is_open
-    assert executor.done_said(job) == "Reopening the ballot has ended; the log says what was done."
+    assert executor.done_text(job) == "Reopening the ballot has ended; the log says what was done."
     assert [entry["action"] for entry in read_log(between, "demo", 2)].count("reopen ballot") == 1
     assert last(between).number == number
 
@@ -362,17 +362,17 @@ def test_a_job_ends_in_the_transaction_of_its_command(between, started, monkeypa
 def test_jobs_of_another_version_are_told_and_end_with_a_sentence(between, visit, started):
     params = {"command": "draw_ballot", "arguments": {"area_id": None}, "revision": 1}
     ids = [
-        jobs.start(between, executor.KIND, params, project_id="demo"),
-        jobs.start(between, executor.KIND, {**params, "command": "close ballot"}, project_id="demo"),
+        lifecycle.start(between, executor.KIND, params, project_id="demo"),
+        lifecycle.start(between, executor.KIND, {**params, "command": "close ballot"}, project_id="demo"),
     ]
-    with between.write(jobs.JOBS) as conn:
+    with between.write(lifecycle.JOBS) as conn:
         row = {"id": "old", "project_id": "demo", "kind": "close_ballot", "params": {"ballot": 1}, "state": "queued"}
-        conn.execute(sa.insert(t.job).values(**row, created_at=jobs.now()))
+        conn.execute(sa.insert(t.job).values(**row, created_at=lifecycle.now()))
     app = visit("collect", "demo")
     assert "Work of another version of Runoff in the background, starting." in words(app)
     for id_ in (*ids, "old"):
         finish(id_)
-    assert [jobs.read_job(between, id_).error for id_ in (*ids, "old")] == [executor.OTHER_VERSION] * 3
+    assert [lifecycle.read_job(between, id_).error for id_ in (*ids, "old")] == [executor.OTHER_VERSION] * 3
     app.run()
     assert not app.exception
     assert f"Work of another version of Runoff ended early. {executor.OTHER_VERSION}" in words(app)

@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.store.ballots.closing import close_ballot
 from core.store.projects.plans import PlanSettings, save_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.tokens.files import AreaTokens
 from ui.shared.frame import PAGES, plain
 

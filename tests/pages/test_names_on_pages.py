@@ -8,7 +8,7 @@ from page_words import labelled, press, words
 
 from core.commands.projects import CopyProject, ImportProject
 from core.store.projects.archive import archive_project, export_project
-from core.store.projects.projects import create_project, get_project
+from core.store.projects.project_commands import create_project, get_project
 from core.store.spool import put_upload
 
 TOLD = "It is called “Words (2)”, as there is a project “Words” already."
@@ -77,7 +77,7 @@ def test_a_copy_by_a_job(page):
     store, project_id, _ = page
     command = CopyProject(project_id, "Other", "Words")
     result = command.run(store)
-    assert command.said(result) == f"Words (2) is a copy of Other. {TOLD}"
+    assert command.summary(result) == f"Words (2) is a copy of Other. {TOLD}"
     assert get_project(store, command.opens(result)).name == "Words (2)"
 
 
@@ -98,7 +98,7 @@ def test_a_project_from_a_file(page):
     data = export_project(store, create_project(store, "Thing"))
     command = ImportProject(put_upload(store, data), "a.zip", len(data))
     told = "It is called “Thing (2)”, as there is a project “Thing” already."
-    assert command.said(command.run(store)) == f"The project is imported. {told}"
+    assert command.summary(command.run(store)) == f"The project is imported. {told}"
     box = labelled(app.file_uploader, "Project file (zip)")
     box.set_value([("a.zip", data, "application/zip")]).run()
     app = press(app, "Import this project")

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core import worker
 from core.store import Store
 from core.store.projects.plans import read_plan
-from core.store.projects.projects import create_project
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import change_area, read_areas
 
 BACK = "from before are here again, and not saved yet."

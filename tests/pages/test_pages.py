@@ -11,11 +11,11 @@ from pages.conftest import open_page
 from streamlit.testing.v1 import AppTest
 
 from core.protocols.runoff import spread_appearances
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.engine import _open
 from core.store.projects.plans import PlanSettings, read_plan, save_plan
-from core.store.projects.projects import create_project, get_project, list_projects, read_log
-from core.store.scores.scores import read_dataset
+from core.store.projects.project_commands import create_project, get_project, list_projects, read_log
+from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import add_areas, read_areas
 from core.store.votes.tallies import progress_of
 from core.tokens.files import AreaTokens
@@ -232,7 +232,7 @@ def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
 @pytest.mark.release
 def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones(demo, visit, tmp_path):
     from core import worker
-    from core.store.projects.library import read_embeddings
+    from core.store.projects.embedding_library import read_embeddings
 
     tokens = ("sales", "marketing", "advertising", "retail", "employee", "worker")
     small = tmp_path / "small.txt"
@@ -271,7 +271,7 @@ def test_what_is_typed_in_one_project_does_not_stand_in_another(empty, visit):
 def test_edits_of_an_area_outlive_other_changes_of_the_project(empty, visit):
     from campaigns import AREAS, make_project
 
-    from core.store.projects.projects import change_project
+    from core.store.projects.project_commands import change_project
 
     project_id = make_project(empty)
     app = visit("tokens", project_id)
@@ -296,7 +296,7 @@ def test_tokens_with_tabs_are_refused_with_their_rows(empty, visit):
 
 
 def test_an_embedding_whose_files_are_gone_is_told_and_the_rest_works(demo, visit):
-    from core.store.projects.library import read_embeddings
+    from core.store.projects.embedding_library import read_embeddings
 
     (embedding,) = read_embeddings(demo, "demo")
     shutil.rmtree(demo.embeddings / embedding.id)
@@ -308,9 +308,9 @@ def test_an_embedding_whose_files_are_gone_is_told_and_the_rest_works(demo, visi
 
 
 def test_figures_over_all_areas_stand_apart_from_those_of_areas(demo):
-    from core.views.evaluate import evaluate
+    from core.views.evaluate import evaluate_page
 
-    view = evaluate.load(demo, "demo", 2.0, "relatedness")
+    view = evaluate_page.load(demo, "demo", 2.0, "relatedness")
     assert len(view.overall) == 1
     assert view.overall["items"].iloc[0] == 760
     assert len(view.by_area) == 4
@@ -321,7 +321,7 @@ def test_a_dataset_that_gensim_cannot_read_is_exported_all_the_same(empty, visit
 
     from core.store.projects.plans import save_plan
     from core.store.tokens.areas import add_areas
-    from core.store.votes.votes import accept_upload
+    from core.store.votes.intake import accept_upload
     from core.tokens.files import AreaTokens
 
     project_id = create_project(empty, "Tags")
@@ -514,7 +514,7 @@ def test_examples_are_filled_in_changed_saved_and_told_when_they_give_an_item_aw
 def test_a_ballot_of_a_busy_voter_is_told_on_the_page_and_before_closing(empty, visit):
     from campaigns import answer_batch, draw_batch, make_project
 
-    from core.store.votes.votes import accept_upload
+    from core.store.votes.intake import accept_upload
 
     project_id = make_project(empty)
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id), voters=["W1", "W2"]), "results.csv")
@@ -550,7 +550,7 @@ def test_every_page_of_results_leads_on(shown):
 def test_checks_of_the_votes_stand_before_the_end_of_a_ballot(empty, visit):
     from campaigns import answer_batch, draw_batch, make_project
 
-    from core.store.votes.votes import accept_upload
+    from core.store.votes.intake import accept_upload
 
     project_id = make_project(empty)
     batch = draw_batch(empty, project_id)
@@ -568,7 +568,7 @@ def test_checks_of_the_votes_stand_before_the_end_of_a_ballot(empty, visit):
 def test_a_withdrawal_says_what_it_changed(empty, visit):
     from campaigns import answer_batch, draw_batch, make_project
 
-    from core.store.votes.votes import accept_upload
+    from core.store.votes.intake import accept_upload
 
     project_id = make_project(empty)
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
@@ -654,8 +654,8 @@ def test_a_project_from_the_template_stands_before_its_pilot_and_can_be_undone(e
 
 
 def test_a_project_with_votes_can_no_longer_be_undone(empty, visit):
-    from core.store.projects.projects import is_untouched
-    from core.store.votes.votes import accept_upload
+    from core.store.projects.project_commands import is_untouched
+    from core.store.votes.intake import accept_upload
     from tests.campaigns import answer_batch, draw_batch, make_project
 
     project_id = make_project(empty)

@@ -10,13 +10,13 @@ from page_words import press, words
 from test_pages import KEYS
 
 from core import worker
-from core.questions.template import write_batch
-from core.store.ballots.ballots import pilot_of, read_ballots, read_comparisons
+from core.questions.comparison_page import write_batch
+from core.store.ballots.ballot_rows import pilot_of, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.pilots import draw_pilot
 from core.store.ballots.simulated import simulate_votes
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 
 
 @pytest.fixture

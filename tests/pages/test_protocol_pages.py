@@ -15,11 +15,11 @@ from core.commands.publishing import publish
 from core.dataset.published import read_published
 from core.simulation.forecast import number_of_campaigns
 from core.simulation.search import recommend
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.projects.archive import export_project, import_project
-from core.store.projects.library import import_into
+from core.store.projects.embedding_library import import_into
 from core.store.projects.plans import read_plan
-from core.store.scores.scores import read_dataset
+from core.store.scores.project_dataset import read_dataset
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.store import Store
 from core.store import schema as t
-from core.store.projects.projects import list_projects
+from core.store.projects.project_commands import list_projects
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from campaigns import make_project
 from page_words import press, words
 from test_pages import KEYS
 
-from core.store.ballots.ballots import read_ballots
+from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_waiting
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.plans import read_rankings
-from core.store.projects.projects import get_project
+from core.store.projects.project_commands import get_project
 
 
 def choose(app, label: str, value):

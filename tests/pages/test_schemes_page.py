@@ -12,15 +12,15 @@ from rounds_of_people import answer_round, batch_of
 
 from core.commands.base import from_json
 from core.commands.figures.simulations import SchemesAtEqualCost
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.questions.rating.files import read_ratings
-from core.questions.rating.scales import GoldPair
+from core.questions.rating.scales import GoldRating
 from core.questions.rating.statistics import alpha, leave_one_out
-from core.store.projects.library import open_library, read_embeddings
-from core.store.projects.projects import create_project
+from core.store.projects.embedding_library import open_library, read_embeddings
+from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import read_areas
 from core.views.schemes import rounds
-from core.views.schemes.schemes import said
+from core.views.schemes.scheme_comparison import mean_text
 from tests.rounds_of_people import accept_answers, read_rounds
 
 WIDE = b"word1,word2,anna,ben,*cleo*\nship,boat,9,8.5,9\nship,salt,2,4,1\nsea,boat,5,x,6\nsea,salt,7,5,6.5\n"
@@ -124,16 +124,16 @@ def test_schemes_are_compared_by_a_job_and_kept(empty, visit):
     labelled(app.number_input, "Panels").set_value(2).run()
     assert "Both are assumptions" in words(app)
     press(app, "Compare the schemes")
-    (job,) = jobs.project_jobs(empty, project_id, SchemesAtEqualCost.kind)
+    (job,) = lifecycle.project_jobs(empty, project_id, SchemesAtEqualCost.kind)
     end = time.monotonic() + 180
-    while not jobs.read_job(empty, job.id).ended and time.monotonic() < end:
+    while not lifecycle.read_job(empty, job.id).ended and time.monotonic() < end:
         time.sleep(0.05)
-    job = jobs.read_job(empty, job.id)
+    job = lifecycle.read_job(empty, job.id)
     assert (job.state, job.error) == ("done", None)
     app.run()
     (found,) = tables(app, "scheme", "ρ_w")
     rows = from_json(job.result["found"], SchemesAtEqualCost.result())
-    assert found["ρ_w"].tolist() == [said(row.rho_w) for row in rows]
+    assert found["ρ_w"].tolist() == [mean_text(row.rho_w) for row in rows]
     assert found["ρ_w"].tolist()[-1] == "–"  # target groups rank no items across targets
     assert "Best in these simulations" in words(app)
     assert "28 items" in words(app)
@@ -228,7 +228,7 @@ def test_best_and_worst_that_can_be_items_or_places_are_asked_about(demo, visit)
 
 
 def test_the_projects_scores_beside_a_file(demo, visit):
-    from core.store.scores.scores import read_dataset
+    from core.store.scores.project_dataset import read_dataset
 
     dataset = read_dataset(demo, "demo").dropna(subset=["score"]).head(12)
     rows = [f"{b},{a},{s}" for a, b, s in dataset[["token_a", "token_b", "score"]].itertuples(index=False)]
@@ -250,7 +250,7 @@ def test_a_round_of_ratings_is_drawn_with_gold_pairs_and_people_pass_them(empty,
     press(app, "Draw the round")
     assert not app.exception
     (found,) = read_rounds(empty, project_id)
-    assert found.settings.gold == (GoldPair("car", "auto", 4.0),)
+    assert found.settings.gold == (GoldRating("car", "auto", 4.0),)
     header, *rows = answer_round(batch_of(empty, project_id), "rating", per_task=2).decode().splitlines()
     told = [f'{row},"{4 if n else 1}"' for n, row in enumerate(rows)]
     data = "\n".join([f'{header},"Answer.gold_1"', *told]).encode()

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from page_words import labelled, press, turn_to, words
 
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots
-from core.store.projects.library import add_embedding, read_embeddings
-from core.store.projects.projects import create_project, list_projects, read_log
+from core.store.ballots.ballot_rows import read_ballots
+from core.store.projects.embedding_library import add_embedding, read_embeddings
+from core.store.projects.project_commands import create_project, list_projects, read_log
 from core.store.tokens.areas import add_areas, add_tokens, origins_of, read_areas
 from core.tokens.files import AreaTokens
 from core.views import tokens

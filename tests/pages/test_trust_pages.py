@@ -12,7 +12,7 @@ from campaigns import AREAS, BOTH_PROTOCOLS, PLAN, make_project
 from page_words import press, turn_to, words
 
 from core import worker
-from core.commands.figures import evaluated, evaluation
+from core.commands.figures import evaluation, evaluation_inputs
 from core.metrics import spearman
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot, reopen_ballot
@@ -20,9 +20,9 @@ from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.engine import now
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
-from core.store.projects.projects import get_project
-from core.store.scores.scores import read_dataset
-from core.views.evaluate import evaluate
+from core.store.projects.project_commands import get_project
+from core.store.scores.project_dataset import read_dataset
+from core.views.evaluate import evaluate_page
 from core.views.evaluate.leaderboard import WITH_INTERVAL
 from core.views.scores import trust as view_of_trust
 
@@ -63,23 +63,23 @@ def test_the_scores_page_says_how_far_to_trust_it(empty, visit, protocol):
 def test_collect_says_between_ballots_what_another_would_change(empty, visit):
     project_id = held(empty, "paper", 1)
     app = visit("collect", project_id)
-    foresight, after, is_last = view_of_trust.load_foresight(empty, project_id)
+    foresight, after, is_last = view_of_trust.load_next_ballot_value(empty, project_id)
     assert (after, is_last) == (1, False)
     assert foresight is not None
     assert (foresight.n_items, foresight.n_comparisons) == (11, 44)  # the plan's ballot 2
-    assert view_of_trust.worth_said(foresight, 1) in words(app)
+    assert view_of_trust.worth_text(foresight, 1) in words(app)
     press(app, "Reopen ballot 1")
     assert "Another ballot" not in words(app)
-    assert view_of_trust.load_foresight(empty, project_id) == (None, 0, False)
+    assert view_of_trust.load_next_ballot_value(empty, project_id) == (None, 0, False)
 
 
 @pytest.mark.release
 def test_closing_again_foresees_the_same(empty):
     project_id = held(empty, "runoff", 1)
-    before = view_of_trust.load_foresight(empty, project_id)
+    before = view_of_trust.load_next_ballot_value(empty, project_id)
     reopen_ballot(empty, project_id)
     close_ballot(empty, project_id)
-    assert view_of_trust.load_foresight(empty, project_id) == before
+    assert view_of_trust.load_next_ballot_value(empty, project_id) == before
 
 
 @pytest.mark.release
@@ -128,8 +128,8 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     said = words(app)
     assert "intervals of the figure that votes without noise would give" in said
     assert "The voters are resampled 400 times" in said
-    plain = evaluate.load(empty, project_id, 2.0, "relatedness")
-    view = evaluate.intervals(plain, evaluation.of_draws(plain, evaluated.load_draws(empty, project_id)))
+    plain = evaluate_page.load(empty, project_id, 2.0, "relatedness")
+    view = evaluate_page.intervals(plain, evaluation.of_draws(plain, evaluation_inputs.load_draws(empty, project_id)))
     overall = view.view.overall.sort_values("ρ_w", ascending=False).to_dict("records")
     column = f"ρ_w{WITH_INTERVAL}"
     assert [text.replace("\xa0", " ") for text in app.table[0].value[column]] == [
@@ -142,7 +142,7 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     assert {row["better"], row["than"]} == {"One", "Two"}
     lower, upper = (float(bound) for bound in row["by ρ_w (90 % interval)"].split("(")[1].strip(")").split(" to "))
     assert ("These votes can't tell apart One and Two" in said) == (lower <= 0 <= upper)
-    assert set(evaluate.BOUNDS) <= set(view.view.table.columns)  # and so in the file
+    assert set(evaluate_page.BOUNDS) <= set(view.view.table.columns)  # and so in the file
     assert view.view.table["ρ_w lower"].notna().sum() == 2 * 3  # of each embedding: over all, and in two areas
 
 
@@ -162,12 +162,12 @@ def test_areas_with_rankings_of_their_own_are_drawn_apart_and_averaged(empty):
     plan = replace(PLAN, protocol="runoff", n_ballots=1, appearances=10, n_voters=12)
     ids = [ranking.area_id for ranking in read_rankings(empty, project_id)]
     save_plan(empty, project_id, plan, area_ids=ids)
-    assert evaluated.load_draws(empty, project_id).problem == evaluated.NOT_CLOSED
+    assert evaluation_inputs.load_draws(empty, project_id).problem == evaluation_inputs.NOT_CLOSED
     for area_id in ids:
         draw_next_ballot(empty, project_id, area_id=area_id)
         simulate_votes(empty, project_id, area_id=area_id)
         close_ballot(empty, project_id, area_id=area_id)
-    found = evaluated.load_draws(empty, project_id, 20)
+    found = evaluation_inputs.load_draws(empty, project_id, 20)
     dataset = read_dataset(empty, project_id)
     columns = found.columns_of(dataset)
     assert columns.shape == (20, 21)

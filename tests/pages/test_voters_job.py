@@ -11,11 +11,11 @@ from test_evaluate_jobs import finish
 from core.commands.figures import base
 from core.commands.figures.votes import VoterFigures
 from core.errors import StoreError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.store.command import command
-from core.store.projects.projects import get_project
+from core.store.projects.project_commands import get_project
 from core.store.votes.exclusions import exclude_voters
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.views import voters
 
 
@@ -34,7 +34,7 @@ def by_job(store, project_id):
     """The figures as a job keeps them, through the table of jobs."""
     figure = VoterFigures(project_id, get_project(store, project_id).revision, None)
     job_id = base.keep(store, figure, base.measured(store, figure)[0])
-    return base.read(store, figure, jobs.read_job(store, job_id)).result
+    return base.read(store, figure, lifecycle.read_job(store, job_id)).result
 
 
 def same(found, other):
@@ -87,7 +87,7 @@ def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(large, visit
     with command(store, project_id, "something else"):
         pass
     finish(*started)
-    assert jobs.read_job(store, started[0]).error == base.CHANGED
+    assert lifecycle.read_job(store, started[0]).error == base.CHANGED
     with pytest.raises(StoreError, match="changed while"):
         base.measured(store, figure)
     app = visit("voters", project_id)
@@ -98,8 +98,8 @@ def test_stop_and_failure(large, visit, started):
     store, project_id = large
     app = visit("voters", project_id)
     press(app, "Read all votes")
-    jobs._children.clear()
-    jobs.finish(store, *started, state="failed", error="No memory, *at all*.")
+    lifecycle._children.clear()
+    lifecycle.finish(store, *started, state="failed", error="No memory, *at all*.")
     app = visit("voters", project_id)
     assert "Measuring the voters ended early. No memory," in words(app)
     assert [button for button in app.button if button.label == "Read all votes"]

@@ -13,9 +13,9 @@ from core.store import schema as t
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
-from core.store.scores.scores import read_dataset
+from core.store.scores.project_dataset import read_dataset
 from core.store.votes.exclusions import exclusions_of
-from core.store.votes.votes import accept_upload
+from core.store.votes.intake import accept_upload
 from core.trust.voter_rules import RULES
 from core.views import voters
 

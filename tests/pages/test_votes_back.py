@@ -10,10 +10,10 @@ from collect_page import MAIN, collect, named, texts
 from streamlit.testing.v1 import AppTest
 
 from core.store import Store
-from core.store.projects.projects import list_projects
+from core.store.projects.project_commands import list_projects
+from core.store.votes.intake import preview_upload
 from core.store.votes.judgements import read_policy
-from core.store.votes.votes import preview_upload
-from core.votes.verdicts import Policy
+from core.votes.reasons import Policy
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_file_by_class_and_then_taken(store: Store, project: str) -> None:
 
 
 def test_columns_are_named_and_remembered(store: Store, project: str) -> None:
-    from core.store.ballots.ballots import read_comparisons
+    from core.store.ballots.ballot_rows import read_comparisons
 
     draw_batch(store, project)
     rows = [f"anna,1,{row.left_a},{row.left_b},{row.right_a},{row.right_b}"

@@ -17,11 +17,11 @@ from core.commands.figures import trust as figures_of_trust
 from core.commands.figures.trust import TrustLines
 from core.commands.figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
 from core.errors import NotConvergedError, StoreError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.store import schema as t
 from core.store.command import command
-from core.store.projects.projects import get_project
-from core.store.votes.votes import accept_upload
+from core.store.projects.project_commands import get_project
+from core.store.votes.intake import accept_upload
 from core.views import voters
 from core.views.scores import checks, trust
 from ui.scores import vote_checks
@@ -45,7 +45,7 @@ def made(store, project_id: str, kind, *of):
     """What a job keeps, through JSON as the store has it, and back."""
     figure = kind(project_id, get_project(store, project_id).revision, None, *of)
     job_id = base.keep(store, figure, base.measured(store, figure)[0])
-    return base.read(store, figure, jobs.read_job(store, job_id)).result
+    return base.read(store, figure, lifecycle.read_job(store, job_id)).result
 
 
 def two_tasks(store) -> str:
@@ -98,7 +98,7 @@ def test_lines_of_a_job_are_those_at_once(demo):
     at_once = trust.load(demo, "demo")
     assert found == at_once.lines
     view = trust.load(demo, "demo", lines=found)
-    assert (view.foresight, view.after, view.is_last) == (at_once.foresight, at_once.after, at_once.is_last)
+    assert (view.next_ballot, view.after, view.is_last) == (at_once.next_ballot, at_once.after, at_once.is_last)
     assert len(found) >= 8
 
 
@@ -155,7 +155,7 @@ def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(page, many, 
     with command(many, "demo", "something else"):
         pass
     finish(*started)
-    assert jobs.read_job(many, *started).error == base.CHANGED
+    assert lifecycle.read_job(many, *started).error == base.CHANGED
     with pytest.raises(StoreError, match="changed while"):
         base.measured(many, figure)
     assert PAGES[page][0] in buttons(visit(page, "demo"))
@@ -225,14 +225,14 @@ def test_votes_that_come_in_are_told_and_the_figures_can_be_made_anew(page, many
 def test_stop_and_failure(page, many, visit, started):
     button, label = PAGES[page]
     app = press(visit(page, "demo"), button)
-    jobs._children.clear()
+    lifecycle._children.clear()
     press(app, "Cancel")
-    assert jobs.read_job(many, started[0]).state == "cancelled"
+    assert lifecycle.read_job(many, started[0]).state == "cancelled"
     app = visit(page, "demo")
     assert "in the background" not in words(app)
     press(app, button)
-    jobs._children.clear()
-    jobs.finish(many, started[1], state="failed", error="No memory, *at all*.")
+    lifecycle._children.clear()
+    lifecycle.finish(many, started[1], state="failed", error="No memory, *at all*.")
     app = visit(page, "demo")
     assert f"{label} ended early. No memory," in words(app)
     press(app, button)

@@ -13,15 +13,15 @@ import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, make_project
 from rounds_of_people import SMALL
 
-from core.questions.template import Wording, write_batch
+from core.questions.comparison_page import Wording, write_batch
 from core.questions.voting_settings import ADDRESS_KEPT
 from core.store import schema as t
-from core.store.ballots.ballots import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.votes.checks import gold_of
-from core.store.votes.votes import accept_upload
-from core.store.voting.voting import read_link, read_voting
-from core.views.collect import collect
+from core.store.votes.intake import accept_upload
+from core.store.voting.owner_commands import read_link, read_voting
+from core.views.collect import collect_page
 from core.voting import api, process
 from tests.rounds_of_people import RATING
 from ui.collect import serving
@@ -66,7 +66,7 @@ def test_opened_paused_resumed_and_closed(page):
     assert api.look(store, code).kind == "paused"
     press(app, "Resume voting")
     view = api.look(store, code, "", "visit")
-    view = api.begin(store, code, "visit", view.form, api.Who(), name="*Anna*")
+    view = api.begin(store, code, "visit", view.form, api.Visitor(), name="*Anna*")
     api.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
     press(app, "Close voting")  # a vote in the meantime makes no command stale
     assert "changed in the meantime" not in texts(app)
@@ -110,8 +110,8 @@ def test_one_button_opens_and_serves_it_and_the_page_keeps_the_plans_quota(page,
     assert [found.proto.url for found in app.get("link_button")] == [link]
     assert not app.get("imgs")  # this machine alone reaches it: a phone would find nothing
     assert "It ends with Runoff." in texts(app)
-    view = collect.load(store, project_id)
-    assert (view.dealing.quota.tasks_per_voter, view.dealing.by_page) == (3, True)
+    view = collect_page.load(store, project_id)
+    assert (view.workload.quota.tasks_per_voter, view.workload.by_page) == (3, True)
 
 
 def test_a_network_is_let_in_by_a_switch_that_warns_and_the_link_has_a_picture(page, served):
@@ -209,7 +209,7 @@ def test_how_ids_are_stored_stays_once_somebody_has_begun(page):
     assert not hashes().disabled
     code = read_link(store, project_id)
     view = api.look(store, code, "", "visit")
-    api.begin(store, code, "visit", view.form, api.Who(), name="Anna")
+    api.begin(store, code, "visit", view.form, api.Visitor(), name="Anna")
     app.run()
     assert (hashes().disabled, hashes().value) == (True, True)
     assert "all of them could vote again" in hashes().help
@@ -225,7 +225,7 @@ def test_personal_links_and_a_voter_taken_out(page):
     press(app, "Make links")
     code = read_link(store, project_id)
     view = api.look(store, code, "", "visit")
-    view = api.begin(store, code, "visit", view.form, api.Who(), name="Anna")
+    view = api.begin(store, code, "visit", view.form, api.Visitor(), name="Anna")
     api.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
     app.run()
     box = next(box for box in app.selectbox if box.label == "Somebody takes consent back")
@@ -268,7 +268,7 @@ def come_and_vote(store, project_id, name, sender):
     """Somebody begins and votes once, at a minute of the past."""
     code = read_link(store, project_id)
     view = api.look(store, code, "", "visit")
-    view = api.begin(store, code, "visit", view.form, api.Who(), name=name, sender=sender)
+    view = api.begin(store, code, "visit", view.form, api.Visitor(), name=name, sender=sender)
     api.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
     with store.write() as conn:
         conn.execute(sa.update(t.sitting).values(began_at="2026-03-01T10:05:30.000000+00:00"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.commands.ballots import CloseBallot, DiscardBallot, DrawBallot, DrawWaiting, ReopenBallot
-from core.store.projects.projects import Project
-from core.views.collect.collect import CollectView, DrawnStage
-from core.views.overview import Standing
+from core.store.projects.project_commands import Project
+from core.views.collect.collect_page import CollectView, DrawnStage
+from core.views.overview import RankingStatus
 from ui.scores import trust_panel
 from ui.shared import frame, jobs
 
@@ -40,7 +40,9 @@ def close_steps(project: Project, view: CollectView, stage: DrawnStage) -> None:
             )
 
 
-def between_ballots(project: Project, area_id: int | None, view: CollectView, standings: tuple[Standing, ...]) -> None:
+def between_ballots(
+    project: Project, area_id: int | None, view: CollectView, standings: tuple[RankingStatus, ...]
+) -> None:
     """No ballot is open: draw the next, look at the scores, or open the last one again."""
     trust_panel.worth_of_next(project, area_id)
     expected = frame.expected()

@@ -8,20 +8,20 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.platforms import PLATFORMS
-from core.platforms.plain import deal_out, write_tables
+from core.platforms.plain import split_among_colleagues, write_tables
 from core.store import Store
 from core.store.projects.plans import PlanSettings
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.tabular.zips import pack
-from core.views.collect.collect import CollectView, DrawnStage
+from core.views.collect.collect_page import CollectView, DrawnStage
+from core.views.collect.collection_methods import WAYS, outgoing, way_in_use
 from core.views.collect.tasks import TaskPages
-from core.views.collect.ways import WAYS, outgoing, way_in_use
 from core.votes.platform import Outgoing, Platform
-from ui.collect.dealing import quota_line
 from ui.collect.offline_box import offline_box
 from ui.collect.prolific_box import prolific_box
 from ui.collect.turkle_box import turkle_box
 from ui.collect.voting_box import voting_panel
+from ui.collect.workload_box import quota_line
 from ui.shared import choosers, frame
 
 FORMATS = ("Excel (XLSX)", "CSV")
@@ -44,8 +44,8 @@ def collecting_box(
         help="You may use several ways for one ballot: votes from all of them count.",
     )
     st.caption(WAYS[way][1])
-    if view.dealing is not None and way not in ("page", "prolific"):
-        quota_line(view.dealing)
+    if view.workload is not None and way not in ("page", "prolific"):
+        quota_line(view.workload)
     whole = outgoing(store, project.id, ballot, pages)
     has_missing = not stage.progress.untouched and not stage.progress.is_complete
     top_up = outgoing(store, project.id, ballot, pages, missing=True) if has_missing else None
@@ -107,7 +107,7 @@ def _colleagues_box(ballot: Outgoing) -> None:
             st.caption("Type the names; each stands in its file, so that nobody has to write it.")
             return
         try:
-            parts = deal_out(ballot.asked(), names, everybody_all=share != PART)
+            parts = split_among_colleagues(ballot.asked(), names, everybody_all=share != PART)
         except RunoffError as error:
             frame.show_error(error)
             return

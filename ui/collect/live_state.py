@@ -7,10 +7,10 @@ import streamlit as st
 from core.base.percent import percent
 from core.base.plurals import many
 from core.store import Store
-from core.store.projects.projects import Project
-from core.views.collect import collect
+from core.store.projects.project_commands import Project
+from core.views.collect import collect_page
 from core.views.collect import voting as voting_views
-from core.views.collect.collect import MOST, CollectView, DrawnStage, Stage
+from core.views.collect.collect_page import MOST, CollectView, DrawnStage, Stage
 from ui.collect.ballot_steps import close_steps
 from ui.collect.voting_box import EVERY, MENU, voting_states
 from ui.shared import frame
@@ -44,7 +44,7 @@ def _lines(store: Store, view: CollectView, stage: DrawnStage) -> None:
             st.rerun()  # what may be done now is outside
     frame.first_line(said, *badges(view))
     st.progress(share, text=f"{percent(share)} of the votes are there")
-    for line in (now, collect.voters_said(stage.progress), collect.uncounted_said(stage.progress)):
+    for line in (now, collect_page.voters_said(stage.progress), collect_page.uncounted_said(stage.progress)):
         if line:
             st.caption(line)
 

@@ -8,9 +8,9 @@ from core.i18n import language
 from core.platforms.plain import MAX_FILES, write_offline
 from core.questions.voting_settings import CONSENT
 from core.store import Store
-from core.store.ballots.ballots import Ballot, read_comparisons
+from core.store.ballots.ballot_rows import Ballot, read_comparisons
 from core.store.projects.plans import PlanSettings
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.tabular.zips import pack
 
 

@@ -11,16 +11,16 @@ from core.base.plurals import many
 from core.commands.voters import WithdrawVoters
 from core.errors import RunoffError
 from core.store import Store
-from core.store.ballots.ballots import Ballot
+from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.plans import PlanSettings
-from core.store.projects.projects import Project
-from core.store.votes.at_stake import of_sittings
+from core.store.projects.project_commands import Project
+from core.store.votes.deletion_effects import of_sessions
+from core.store.votes.payment import ReviewChange, review_assignments
 from core.store.votes.prolific import SubmissionCheck, assignments_from_page, check_submissions
-from core.store.votes.settlement import Reviewed, review_assignments
-from core.store.voting.voting import read_voting
+from core.store.voting.owner_commands import read_voting
 from core.views import file_kinds
-from core.views import words as at_stake
-from core.votes.settlement import Review, id_list
+from core.views import wording as at_stake
+from core.votes.payment import Review, id_list
 from ui.collect.voting_box import voting_panel
 from ui.shared import frame, jobs
 
@@ -98,8 +98,8 @@ def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
     options = {"key": f"prolific-{proposal}", "type": "secondary"}
     if proposal == "withdraw":
         sittings = here["sitting"].astype(int).tolist()
-        stake = of_sittings(frame.store(), project.id, sittings)
-        st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake)))
+        stake = of_sessions(frame.store(), project.id, sittings)
+        st.caption(frame.plain(at_stake.deletion_text(at_stake.TAKES_OUT, stake)))
         command = WithdrawVoters(project.id, frame.expected(), tuple(sittings))
         jobs.offer(f"Take the votes of {many(len(here), 'voter')} out", command, **options)
         return
@@ -115,10 +115,10 @@ def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
     )
 
 
-def _review(proposal: str, whys: dict[int, str], store: Store, project_id: str, **options: int) -> Reviewed:
+def _review(proposal: str, whys: dict[int, str], store: Store, project_id: str, **options: int) -> ReviewChange:
     decisions = {
         assignment: Review(proposal, why if proposal == "reject" else "")
-        for sitting, why in whys.items()
-        for assignment in assignments_from_page(store, [sitting])
+        for session, why in whys.items()
+        for assignment in assignments_from_page(store, [session])
     }
     return review_assignments(store, project_id, decisions, **options)

@@ -11,8 +11,8 @@ import streamlit as st
 from core.ballots.trial import N_TRIAL, Pace, pace
 from core.base.plurals import many
 from core.store import Store
-from core.store.ballots.ballots import Ballot
-from core.store.projects.projects import Project
+from core.store.ballots.ballot_rows import Ballot
+from core.store.projects.project_commands import Project
 from core.views.collect import tasks
 from core.views.collect.tasks import TaskPages
 

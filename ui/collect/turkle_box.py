@@ -10,8 +10,8 @@ from core.base.plurals import many
 from core.errors import RunoffError
 from core.platforms.turkle import TurkleSite
 from core.store import Store
-from core.store.ballots.ballots import Ballot
-from core.store.projects.projects import Project
+from core.store.ballots.ballot_rows import Ballot
+from core.store.projects.project_commands import Project
 from core.store.votes.publications import (
     MAX_ASSIGNMENTS,
     Publication,
@@ -21,15 +21,15 @@ from core.store.votes.publications import (
     publish_on_turkle,
     read_publications,
 )
-from core.views.words import moment
+from core.views.wording import moment
 from core.votes.platform import Outgoing
 from ui.shared import choosers, frame
-from ui.shared.held_files import HeldFile
+from ui.shared.held_files import StoredUpload
 
 _WHOLE, _MISSING = "The whole ballot", "Only what wants votes"
 
 
-def fetched_files(project: Project) -> list[HeldFile]:
+def fetched_files(project: Project) -> list[StoredUpload]:
     """The files fetched since votes were last taken, for the upload box."""
     turn = st.session_state.get("_upload_turn", 0)
     kept = st.session_state.get(f"_fetched-{project.id}", {})
@@ -93,7 +93,7 @@ def _published(store: Store, project: Project, publication: Publication, token: 
         if fetch:
             data = fetch_from_turkle(store, project.id, publication.id, token)
             keep = st.session_state.setdefault(f"_fetched-{project.id}", {})
-            file = HeldFile(hashlib.sha256(data).hexdigest(), publication.filename, data)
+            file = StoredUpload(hashlib.sha256(data).hexdigest(), publication.filename, data)
             keep[st.session_state.get("_upload_turn", 0), publication.id] = file
             frame.changed_here()
             frame.flash(f"Fetched {publication.filename}. Look at it under 2, and take its votes.")

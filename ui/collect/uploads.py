@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.plurals import many, plural
-from core.commands.figures.base import Found
+from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.files import FileRead, ReadFile
 from core.commands.votes import (
     SetPolicy,
@@ -19,26 +19,26 @@ from core.commands.votes import (
     WithdrawUpload,
     bring_file,
     top_sentence,
-    voters_said,
-    votes_said,
+    voters_text,
+    votes_text,
 )
 from core.errors import RunoffError
 from core.platforms import LABELS, Mapping
 from core.store import Store
-from core.store.ballots.ballots import Ballot
+from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.plans import PILOT
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.store.votes.judgements import read_policy
 from core.store.votes.uploads import Upload
 from core.views import file_kinds
-from core.views import words as at_stake
-from core.views.words import moment
-from core.votes.verdicts import REJECTED, REPEATS
+from core.views import wording as at_stake
+from core.views.wording import moment
+from core.votes.reasons import REJECTED, REPEATS
 from ui.shared import cache, choosers, frame, jobs
 from ui.shared.mapping_box import mapping_box
-from ui.shared.questions_box import questions_box, remarks, said_of
+from ui.shared.questions_box import answers_of, questions_box, remarks
 from ui.shared.recoded_files import in_chosen_encoding
-from ui.shared.row_classes_box import classes_box
+from ui.shared.upload_report_box import upload_report
 
 _BROUGHT = "_brought"  # in the session: files as they were laid down, by their ids
 
@@ -95,7 +95,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
         _take(project, ballot, useful)
 
 
-def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Found[FileRead] | None:
+def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> MeasuredFigure[FileRead] | None:
     """What a file holds; None where it can't be read, which is told, or isn't yet."""
     known = st.session_state.setdefault(_BROUGHT, {})
     try:
@@ -106,7 +106,7 @@ def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Found
     except RunoffError as error:
         frame.show_error(error)
         return None
-    wanted = ReadFile.of(project.id, project.revision, ballot, known[file.file_id], said_of(file))
+    wanted = ReadFile.of(project.id, project.revision, ballot, known[file.file_id], answers_of(file))
     box = st.container()
     found = jobs.figure(
         wanted, project, "Read it again", key=f"read-{file.file_id}", by_itself=partial(_bring_again, store, file),
@@ -130,7 +130,7 @@ def _bring_again(store: Store, file: Any) -> None:
     bring_file(store, file.getvalue(), file.name)
 
 
-def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: Found[FileRead]) -> None:
+def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: MeasuredFigure[FileRead]) -> None:
     preview = found.result
     where = f" ({LABELS.get(preview.platform, preview.platform)}), for {ballot.called}"
     noun = ANSWERS.noun if ballot.is_round else VOTES.noun
@@ -152,12 +152,12 @@ def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: Foun
                     st.caption(f"The first {len(issues):,} of them.")
                 told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
                 st.dataframe(told, hide_index=True, alt="Remarks on the file")
-        classes_box(found, str(file.file_id))
+        upload_report(found, str(file.file_id))
         if preview.mapping is not None and Mapping.of(preview.mapping).named():
             mapping_box(store, project, file, needed=False)
 
 
-def _take(project: Project, ballot: Ballot, files: list[tuple[Any, Found[FileRead]]]) -> None:
+def _take(project: Project, ballot: Ballot, files: list[tuple[Any, MeasuredFigure[FileRead]]]) -> None:
     """Take the votes of files, each with how its columns are read; the upload box is empty then."""
     brought = st.session_state[_BROUGHT]
     try:
@@ -188,7 +188,7 @@ def upload_list(project: Project, uploads: tuple[Upload, ...], open_number: int 
             "format": LABELS.get(upload.platform, upload.platform),
             "rows": upload.n_rows,
             "new votes": upload.counts.get("new", 0),
-            "voters": "" if upload.effect is None else voters_said(upload.effect),
+            "voters": "" if upload.effect is None else voters_text(upload.effect),
             "what it changed": "" if upload.effect is None else top_sentence(upload.effect),
             "accepted (UTC)": moment(upload.accepted_at),
             "state": _state_of(upload),
@@ -217,7 +217,7 @@ def to_withdraw(project: Project, there: Sequence[Upload], label: str, key: obje
         help=f"Its {noun}s stay in the store, marked, and count no more. The same file can be taken again.",
     )
     stake = cache.load_at_stake(frame.store(), project, id_)
-    st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake, noun=noun)))
+    st.caption(frame.plain(at_stake.deletion_text(at_stake.TAKES_OUT, stake, noun=noun)))
     return by_id[id_]
 
 
@@ -228,7 +228,7 @@ def _state_of(upload: Upload) -> str:
     time = moment(upload.withdrawn_at)
     if not upload.withdrawal:
         return f"withdrawn on {time}"
-    told = f"withdrawn on {time}: {votes_said(upload.withdrawal)}."
+    told = f"withdrawn on {time}: {votes_text(upload.withdrawal)}."
     return f"{told} {top_sentence(upload.withdrawal)}".rstrip()
 
 

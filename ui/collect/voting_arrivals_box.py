@@ -9,15 +9,15 @@ import streamlit as st
 from core.base.plurals import many
 from core.commands.voters import WithdrawVoters
 from core.store import Store
-from core.store.projects.projects import Project
-from core.store.voting.voting import Voting
+from core.store.projects.project_commands import Project
+from core.store.voting.owner_commands import VotingPageInfo
 from core.views.collect import arrivals
 from core.views.collect.arrivals import Arrivals
-from core.views.words import moment
+from core.views.wording import moment
 from ui.shared import frame, jobs
 
 
-def arrivals_box(store: Store, project: Project, voting: Voting) -> None:
+def arrivals_box(store: Store, project: Project, voting: VotingPageInfo) -> None:
     """Voters by the minute in which they began, and those of a span of time taken out, once opened."""
     box = st.expander("When voters began", key=f"arrivals-{voting.id}", on_change="rerun")
     if not box.open:
@@ -41,7 +41,7 @@ def _tables(found: Arrivals) -> None:
         st.dataframe(shared, hide_index=True, alt="Addresses of several voters")
 
 
-def _span(store: Store, project: Project, voting: Voting, found: Arrivals) -> None:
+def _span(store: Store, project: Project, voting: VotingPageInfo, found: Arrivals) -> None:
     """The voters who began within a span: what goes with them, and the button."""
     st.markdown("**Take out all who began between**")
     with st.container(horizontal=True):
@@ -54,7 +54,7 @@ def _span(store: Store, project: Project, voting: Voting, found: Arrivals) -> No
         return
     chosen = found.between(first, last, int(address))
     span = arrivals.span_of(store, chosen["id"].tolist())
-    going = chosen[chosen["id"].isin(span.sitting_ids)]
+    going = chosen[chosen["id"].isin(span.session_ids)]
     shown = going.assign(address=going["address"].astype("Int64").mask(going["address"] == 0))
     if going.empty:
         st.caption("Nobody who votes or has votes began then.")
@@ -68,6 +68,6 @@ def _span(store: Store, project: Project, voting: Voting, found: Arrivals) -> No
     )
     jobs.offer(
         "Take {voters} and {answers} out".format(**counts),
-        WithdrawVoters(project.id, frame.expected(), tuple(span.sitting_ids)),
-        key=f"arrivals-out-{hash(tuple(span.sitting_ids))}",  # somebody came since: another list, another button
+        WithdrawVoters(project.id, frame.expected(), tuple(span.session_ids)),
+        key=f"arrivals-out-{hash(tuple(span.session_ids))}",  # somebody came since: another list, another button
     )

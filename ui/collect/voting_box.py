@@ -12,11 +12,11 @@ from core.commands.ballots import OpenVoting
 from core.i18n import language
 from core.questions.voting_settings import VotingSettings
 from core.store import Store
-from core.store.ballots.ballots import Ballot
+from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.plans import PlanSettings
-from core.store.projects.projects import Project
-from core.store.voting.voting import (
-    Voting,
+from core.store.projects.project_commands import Project
+from core.store.voting.owner_commands import (
+    VotingPageInfo,
     invite,
     read_invitations,
     read_link,
@@ -92,7 +92,7 @@ def round_voting_panel(project: Project, found: Ballot) -> None:
         arrivals_box(store, project, view.voting)
 
 
-def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting | None, stays: str) -> None:
+def voting_states(store: Store, project: Project, ballot: Ballot, voting: VotingPageInfo | None, stays: str) -> None:
     """Pause, resume, stop serving and close, one below the other; `stays` is what closing leaves open."""
     change = partial(set_voting_state, area_id=ballot.area_id, code=ballot.code)
     if voting is not None:

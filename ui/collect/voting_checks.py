@@ -8,13 +8,13 @@ import streamlit as st
 
 from core.base.plurals import many
 from core.store import Store
-from core.store.ballots.ballots import Ballot
-from core.store.projects.projects import Project
+from core.store.ballots.ballot_rows import Ballot
+from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_items
-from core.store.votes.at_stake import of_sittings
 from core.store.votes.checks import add_gold, propose_gold, remove_gold
-from core.store.voting.voting import withdraw_voter
-from core.views import words
+from core.store.votes.deletion_effects import of_sessions
+from core.store.voting.owner_commands import withdraw_voter
+from core.views import wording
 from core.views.collect.voting import VotingView
 from ui.shared import choosers, frame
 
@@ -91,11 +91,11 @@ def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> Non
             placeholder="Choose an option",
         )
         if chosen is not None:
-            stake = of_sittings(frame.store(), project.id, [chosen])
-            st.caption(frame.plain(words.said(words.TAKES_OUT, stake, noun=noun, whom=names[chosen])))
+            stake = of_sessions(frame.store(), project.id, [chosen])
+            st.caption(frame.plain(wording.deletion_text(wording.TAKES_OUT, stake, noun=noun, whom=names[chosen])))
             frame.command_button(
                 "Take this voter's votes out",
-                partial(withdraw_voter, sitting_id=chosen),
+                partial(withdraw_voter, session_id=chosen),
                 project.id,
                 done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",
             )

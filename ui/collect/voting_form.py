@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.i18n import Language, language
 from core.questions.voting_settings import ADDRESS_KEPT, TRAITS, VotingSettings
-from core.store.ballots.ballots import Ballot
+from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.plans import PlanSettings
 from ui.shared import choosers
 
@@ -31,7 +31,7 @@ def settings_form(
     """The form, folded; its settings once it is sent, else None. `hashes`: see `VotingView`."""
     with st.expander("Settings of the voting page"), st.form(f"voting-{ballot.id}"):
         key, spoken = str(ballot.id), language(plan.wording.language)
-        values = _dealing(old) | _checks(old, key) | _voters(old, key, hashes) | _texts(old, key, spoken)
+        values = _workload_fields(old) | _checks(old, key) | _voters(old, key, hashes) | _texts(old, key, spoken)
         if st.form_submit_button("Save and open voting" if is_new else "Save (and open)"):
             return VotingSettings(**values)
     return None
@@ -61,7 +61,7 @@ def _number(label: str, value: int, lowest: int, highest: int, about: str) -> in
     return int(st.number_input(label, lowest, highest, value, help=about))
 
 
-def _dealing(old: VotingSettings) -> dict:
+def _workload_fields(old: VotingSettings) -> dict:
     left, right = st.columns(2)
     with left:
         values = {

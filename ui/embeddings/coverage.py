@@ -9,9 +9,9 @@ import streamlit as st
 from core.base.plurals import many
 from core.embeddings import LookUp, as_mode
 from core.store import Store
-from core.store.projects.library import Imported, set_look_up, set_remedy
-from core.store.projects.projects import Project
-from core.views.evaluate.tokens import with_and
+from core.store.projects.embedding_library import Imported, set_lookup, set_remedy
+from core.store.projects.project_commands import Project
+from core.views.evaluate.token_intervals import with_and
 from core.views.tokens import Coverage, Remedied, TokensView
 from ui.shared import cache, choosers, frame
 
@@ -33,7 +33,7 @@ def show(store: Store, project: Project, found: Coverage) -> None:
         return
     name, covered = frame.plain(found.name), found.covered
     st.markdown(f"**{name}** has {covered:,} of {found.n_tokens:,} tokens.")
-    st.caption(said(found.imported))
+    st.caption(lookup_text(found.imported))
     if len(found.missing):
         if not found.has_spellings:
             found = _with_spellings(store, project, found)
@@ -106,7 +106,7 @@ def _with_spellings(store: Store, project: Project, found: Coverage) -> Coverage
         return cache.load_spellings(store, project, found.embedding_id)
 
 
-def said(imported: Imported) -> str:
+def lookup_text(imported: Imported) -> str:
     """How tokens are looked up, in a sentence."""
     way = WAYS[imported.multiword]
     way = way[:1].lower() + way[1:]
@@ -115,7 +115,7 @@ def said(imported: Imported) -> str:
     return f"Tokens are looked up in their own case only; those of several words: {way}."
 
 
-def look_up_form(store: Store, project: Project, imported: Imported) -> None:
+def lookup_form(store: Store, project: Project, imported: Imported) -> None:
     """The choice of how tokens are looked up in an embedding."""
     ways = [way for way in WAYS if imported.has_vectors or not way.startswith("mean")]
     key = f"{project.id}-{imported.id}-{imported.lower}-{imported.multiword}"
@@ -135,7 +135,7 @@ def look_up_form(store: Store, project: Project, imported: Imported) -> None:
         )
         if st.form_submit_button("Apply"):
             done = f"{imported.name} looks tokens up this way from now on, everywhere in this project."
-            frame.carry_out(set_look_up, store, project.id, imported.id, LookUp(lower, as_mode(multiword)), done=done)
+            frame.carry_out(set_lookup, store, project.id, imported.id, LookUp(lower, as_mode(multiword)), done=done)
 
 
 def share(found: Coverage) -> str:

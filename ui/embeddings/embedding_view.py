@@ -7,11 +7,11 @@ import streamlit as st
 from core.base.durable import slug
 from core.base.percent import percent
 from core.base.plurals import many
-from core.charts import charts
+from core.charts import campaign_charts
 from core.embeddings import Embedding
 from core.errors import InputError
-from core.store.projects.library import set_subwords
-from core.store.projects.projects import Project
+from core.store.projects.embedding_library import set_subwords
+from core.store.projects.project_commands import Project
 from core.views.evaluate.embedding import EmbeddingView, Figure3
 from ui.embeddings import coverage
 from ui.shared import chart_files, frame
@@ -26,9 +26,9 @@ def show(view: EmbeddingView, project: Project) -> None:
         st.caption(frame.plain(note))
     if view.imported.has_subwords:
         _subwords(view, project)
-    st.caption(coverage.said(view.imported))
+    st.caption(coverage.lookup_text(view.imported))
     with st.expander("Change how tokens are looked up"):
-        coverage.look_up_form(frame.store(), project, view.imported)
+        coverage.lookup_form(frame.store(), project, view.imported)
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("##### Items against random pairs")
@@ -65,7 +65,7 @@ def figure3(figure: Figure3, project: Project, name: str) -> None:
         return
     value = "|cos|" if figure.notion == "relatedness" else "cos"
     chart_files.show(
-        charts.similarity_curves(figure.curves, value),
+        campaign_charts.similarity_curves(figure.curves, value),
         figure.curves,
         name=f"{slug(project.name)}-{slug(name)}-items-and-random-pairs",
         alt="Values of items and of random pairs",

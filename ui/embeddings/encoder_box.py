@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core.base.plurals import many, plural
-from core.encoders import ENCODED, FoundEncoder, look_at
+from core.encoders import ENCODED, FoundEncoder, inspect
 from core.errors import RunoffError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.store import Store
-from core.store.projects.library import read_embeddings
-from core.store.projects.projects import Project
+from core.store.projects.embedding_library import read_embeddings
+from core.store.projects.project_commands import Project
 from ui.shared import cache, frame
 from ui.shared.files import typed_path
 
@@ -41,7 +41,7 @@ def show(store: Store, project: Project, place: str) -> None:
         )
         return
     try:
-        found = look_at(path)
+        found = inspect(path)
     except RunoffError as error:
         frame.show_error(error)
         return
@@ -84,7 +84,7 @@ def _lacking(store: Store, project: Project) -> None:
 def _start(store: Store, project: Project, found: FoundEncoder, name: str, trusted: bool) -> None:
     params = {"path": str(found.folder.resolve()), "name": name, "trusted": trusted}
     try:
-        job_id = jobs.start(store, KIND, params, project_id=project.id, once=True)
+        job_id = lifecycle.start(store, KIND, params, project_id=project.id, once=True)
     except RunoffError as error:
         frame.show_error(error)
         return

@@ -13,9 +13,9 @@ from core.base.durable import private, shown_name, shown_path
 from core.base.plurals import plural
 from core.embeddings import EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.store import Store
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.views import file_kinds
 from ui.embeddings import encoder_box
 from ui.shared import encoding_box, frame
@@ -158,7 +158,7 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
 
 def _start(store: Store, project: Project, params: dict, place: str) -> None:
     try:
-        job_id = jobs.start(store, "import_embedding", params, project_id=project.id)
+        job_id = lifecycle.start(store, "import_embedding", params, project_id=project.id)
     except RunoffError as error:
         frame.show_error(error)
         return
@@ -172,7 +172,7 @@ def _start(store: Store, project: Project, params: dict, place: str) -> None:
 def watch(store: Store, project: Project) -> None:
     """The project's imports under way, and how the ones started here ended."""
     watched = st.session_state.setdefault("_watched", [])
-    recent = jobs.project_jobs(store, project.id, *KINDS)
+    recent = lifecycle.project_jobs(store, project.id, *KINDS)
     shown = [job for job in recent if not job.ended or job.id in watched]
     if any(not job.ended for job in shown):
         _watch_running(project)
@@ -202,8 +202,8 @@ def watch(store: Store, project: Project) -> None:
 @st.fragment(run_every=1)
 def _watch_running(project: Project) -> None:
     store = frame.workspace()
-    jobs.sweep(store)
-    running = [job for job in jobs.project_jobs(store, project.id, *KINDS) if not job.ended]
+    lifecycle.sweep(store)
+    running = [job for job in lifecycle.project_jobs(store, project.id, *KINDS) if not job.ended]
     if not running:
         frame.changed_here()
         st.rerun()
@@ -218,16 +218,16 @@ def _watch_running(project: Project) -> None:
                 st.markdown(f"Encoding the tokens with **{name}**")
             st.progress(job.share, text=_pace(job))
             if st.button("Cancel", key=f"cancel-{job.id}"):
-                jobs.cancel(store, job.id)
+                lifecycle.cancel(store, job.id)
                 st.rerun()
 
 
-def _pace(job: jobs.Job) -> str:
+def _pace(job: lifecycle.Job) -> str:
     if job.started_at is None or not job.total:
         return "Starting…"
     if job.kind != "import_embedding":
         return f"{job.done:,.0f} of {job.total:,.0f} tokens"
-    rate = job.done / max(jobs.age(job.started_at), 0.1) / 1e6
+    rate = job.done / max(lifecycle.age(job.started_at), 0.1) / 1e6
     left = job.seconds_left()
     done, total = job.done / 1e6, job.total / 1e6
     pace = f"{done:,.0f} of {total:,.0f} MB, {rate:,.0f} MB/s"

@@ -8,14 +8,14 @@ import streamlit as st
 from core.base.durable import file_stem
 from core.base.plurals import many
 from core.charts import evaluation
-from core.commands.figures.evaluated import FIGURES
 from core.commands.figures.evaluation import PERMUTATIONS
-from core.evaluation.differences import Told
-from core.evaluation.intervals import FIGURES as OF_VOTES
-from core.store.projects.projects import Project
-from core.views.evaluate import tokens as evaluate_tokens
-from core.views.evaluate.evaluate import EvaluateView, IntervalsView
-from core.views.evaluate.tokens import TokensView
+from core.commands.figures.evaluation_inputs import FIGURES
+from core.evaluation.differences import PairwiseDifference
+from core.evaluation.vote_intervals import FIGURES as OF_VOTES
+from core.store.projects.project_commands import Project
+from core.views.evaluate import token_intervals as evaluate_tokens
+from core.views.evaluate.evaluate_page import EvaluateView, IntervalsView
+from core.views.evaluate.token_intervals import TokenIntervalsView
 from ui.evaluate import jobs, tables
 from ui.evaluate.jobs import Visit
 from ui.evaluate.settings import Settings
@@ -32,7 +32,7 @@ GROUPS = {
 }
 
 
-def show(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokensView | None) -> None:
+def show(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
     """Every two embeddings, the groups they fall into, and p-values against knowing nothing."""
     view = visit.view
     if len(view.evaluations) > 1:
@@ -50,10 +50,10 @@ def show(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: 
 
 
 def _told(
-    visit: Visit, label: str, found: IntervalsView | None, tokens: TokensView | None
-) -> dict[str, tuple[Told, ...] | str]:
+    visit: Visit, label: str, found: IntervalsView | None, tokens: TokenIntervalsView | None
+) -> dict[str, tuple[PairwiseDifference, ...] | str]:
     """What votes and tokens say of every two embeddings in a figure; or why they say nothing."""
-    said: dict[str, tuple[Told, ...] | str] = {}
+    said: dict[str, tuple[PairwiseDifference, ...] | str] = {}
     key = next(key for key, each in FIGURES if each == label)
     if found is None or found.problem:
         said["votes"] = found.problem if found else _why_none(visit, "votes")
@@ -72,7 +72,7 @@ def _why_none(visit: Visit, unit: str) -> str:
     return f"Intervals over {unit} are being computed." if visit.is_coming(unit) else f"Ask for intervals over {unit}."
 
 
-def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: EvaluateView) -> None:
+def _differences(unit: str, told: tuple[PairwiseDifference, ...], label: str, n: int, view: EvaluateView) -> None:
     named = view.named(label)
     if not told:
         st.caption(f"There is no interval of a difference in {named}.")

@@ -9,14 +9,14 @@ import streamlit as st
 
 from core.base.percent import percent
 from core.base.plurals import many, plural
-from core.commands.figures.evaluated import FIGURES
-from core.evaluation.intervals import number_of_resamples
+from core.commands.figures.evaluation_inputs import FIGURES
+from core.evaluation.vote_intervals import number_of_resamples
 from core.store.projects.demo import GLOVE
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.views.evaluate import leaderboard
-from core.views.evaluate import tokens as evaluate_tokens
-from core.views.evaluate.evaluate import EvaluateView, IntervalsView
-from core.views.evaluate.tokens import TokensView
+from core.views.evaluate import token_intervals as evaluate_tokens
+from core.views.evaluate.evaluate_page import EvaluateView, IntervalsView
+from core.views.evaluate.token_intervals import TokenIntervalsView
 from ui.evaluate.jobs import Visit
 from ui.shared import badges, cache, frame
 
@@ -41,7 +41,9 @@ WITH_OTHER_TOKENS = (
 )
 
 
-def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, visit: Visit | None) -> None:
+def show(
+    view: EvaluateView, found: IntervalsView | None, tokens: TokenIntervalsView | None, visit: Visit | None
+) -> None:
     """The headline and warnings; `visit` is what intervals come by, None where there is no model."""
     # What stood below the bar of a job keeps its place when the bar is gone.
     with st.container(key="evaluate-waited" if visit and visit.has_waited() else "evaluate-answer"):
@@ -71,7 +73,7 @@ def signs(view: EvaluateView, project: Project) -> None:
     _next_step(view.dataset.attrs["provisional"], project)
 
 
-def reading(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None) -> None:
+def reading(view: EvaluateView, found: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
     """How figures, intervals and ranks are read, in short sentences."""
     n_votes = view.dataset.attrs["votes"]
     resamples = found.resamples if found and found.resamples else number_of_resamples(n_votes)
@@ -104,7 +106,9 @@ def circular(view: EvaluateView) -> str:
     return frame.plain(CIRCULAR) if GLOVE in [evaluation.model for evaluation in view.evaluations] else ""
 
 
-def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, awaited: str = "") -> str:
+def answer(
+    view: EvaluateView, found: IntervalsView | None, tokens: TokenIntervalsView | None, awaited: str = ""
+) -> str:
     """The one answer, as Markdown: which embedding leads, by how much, on how many of the items.
 
     Over less than half of the items none is named the best; nor is one while intervals are `awaited`, which says in
@@ -118,7 +122,7 @@ def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView |
     apart_said = ", the mean over areas," if view.ranked_apart else ""
     row = leaders.iloc[0]
     if len(view.overall) == 1:
-        both = [Said.of(row, found, label) for label in ("ρ_w", "τ_w")]
+        both = [HeadlineFigure.of(row, found, label) for label in ("ρ_w", "τ_w")]
         told = " and ".join(f"{said.value}{said.between}" for said in both)
         items = f"{row['covered']:,} of {row['items']:,} items"
         without = [said.label for said in both if said.between]
@@ -143,8 +147,8 @@ def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView |
         by["votes"] = evaluate_tokens.by_votes(found.differences)
     if tokens and tokens.n_tokens:
         by["tokens"] = tokens.told("rho_w")
-    apart = frame.plain(evaluate_tokens.said(ranked, by))
-    leads = Said.of(row, found, "ρ_w")
+    apart = frame.plain(evaluate_tokens.not_told_apart_text(ranked, by))
+    leads = HeadlineFigure.of(row, found, "ρ_w")
     return (
         f"**{_leads(view, leaders, leads.value)}**{leads.between}{apart_said} on {of_items}{common}."
         f"{f' {apart[:1].upper()}{apart[1:]}.' if apart else ''}"
@@ -163,7 +167,7 @@ def _leads(view: EvaluateView, leaders: pd.DataFrame, value: str) -> str:
 
 
 @dataclass(frozen=True)
-class Said:
+class HeadlineFigure:
     """A figure in the headline, and its interval in brackets, "" for none: both without the noise of the votes.
 
     Where there is no interval the figure is as it was measured.
@@ -174,15 +178,17 @@ class Said:
     between: str = ""
 
     @staticmethod
-    def of(row: pd.Series, found: IntervalsView | None, label: str) -> Said:
+    def of(row: pd.Series, found: IntervalsView | None, label: str) -> HeadlineFigure:
         """The figure of an embedding, a row of the view's tables."""
         if found and found.compared is not None:
             key = next(key for key, each in FIGURES if each == label)
             figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[row["embedding"]]
             value, lower, upper = getattr(figures, key).by_votes
             if value is not None:
-                return Said(label, f"{label} = {value:.3f}", f" (90 % with other voters: {lower:.3f} to {upper:.3f})")
-        return Said(label, f"{label} = {row[label]:.3f}")
+                return HeadlineFigure(
+                    label, f"{label} = {value:.3f}", f" (90 % with other voters: {lower:.3f} to {upper:.3f})"
+                )
+        return HeadlineFigure(label, f"{label} = {row[label]:.3f}")
 
 
 def _next_step(provisional: bool, project: Project) -> None:

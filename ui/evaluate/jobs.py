@@ -12,13 +12,13 @@ import streamlit as st
 from core.base.percent import percent
 from core.commands import executor
 from core.commands.figures import base
-from core.commands.figures.base import Found, kept_ids, params_of
-from core.commands.figures.evaluation import FIRST, FirstVisit, OfEvaluation, Shared, figure_of, share_out
+from core.commands.figures.base import MeasuredFigure, params_of, stored_ids
+from core.commands.figures.evaluation import FIRST, FirstVisit, MeasuringPolicy, OfEvaluation, figure_of, share_out
 from core.errors import RunoffError
-from core.jobs import jobs as rows
-from core.store.projects.projects import Project
-from core.views.evaluate.evaluate import EvaluateView, intervals
-from core.views.evaluate.tokens import tokens_view
+from core.jobs import lifecycle as rows
+from core.store.projects.project_commands import Project
+from core.views.evaluate.evaluate_page import EvaluateView, intervals
+from core.views.evaluate.token_intervals import tokens_view
 from ui.shared import cache, frame, jobs
 
 BEING_COMPUTED = "Intervals are being computed"
@@ -37,7 +37,7 @@ class Visit:
     view: EvaluateView
     project: Project
     kept: Mapping[str, str | None] = field(repr=False)
-    shared: Shared
+    shared: MeasuringPolicy
     job: rows.Job | None
 
     def figure(self, name: str, button: str, *, help: str = "") -> Any:
@@ -110,7 +110,7 @@ def _wanted(names: Sequence[str], view: EvaluateView, project: Project) -> list[
 
 def _kept_ids(wanted: Sequence[OfEvaluation[Any]]) -> dict[str, str | None]:
     """By name the row that keeps a figure."""
-    return dict(zip((figure.name for figure in wanted), kept_ids(frame.store(), wanted), strict=True))
+    return dict(zip((figure.name for figure in wanted), stored_ids(frame.store(), wanted), strict=True))
 
 
 def _read(wanted: OfEvaluation[Any], job_id: str, view: EvaluateView, project: Project) -> Any:
@@ -119,15 +119,15 @@ def _read(wanted: OfEvaluation[Any], job_id: str, view: EvaluateView, project: P
     return _shown(wanted, found, view, project)
 
 
-def _shown(wanted: OfEvaluation[Any], found: Found[Any], view: EvaluateView, project: Project) -> Any:
+def _shown(wanted: OfEvaluation[Any], found: MeasuredFigure[Any], view: EvaluateView, project: Project) -> Any:
     """What a page shows of a figure: the result itself, but for bounds, which come beside those of the view."""
     make = _SHOWN.get(wanted.name)
     if make is None:
         return found.result
-    return cache.of_found(wanted.name, frame.store(), project, found, lambda: make(view, found.result))
+    return cache.of_figure(wanted.name, frame.store(), project, found, lambda: make(view, found.result))
 
 
-def _measured(wanted: OfEvaluation[Any], project: Project) -> Found[Any]:
+def _measured(wanted: OfEvaluation[Any], project: Project) -> MeasuredFigure[Any]:
     with st.spinner(f"{wanted.doing} …", show_time=True):
         return cache.measured(frame.store(), project, wanted)
 

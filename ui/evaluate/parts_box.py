@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.base.durable import file_stem
 from core.charts import evaluation
-from core.commands.figures.evaluated import FIGURES
+from core.commands.figures.evaluation_inputs import FIGURES
 from core.encoders import ENCODED
 from core.evaluation.causes import WHAT
 from core.tabular.csv_writing import table_for_spreadsheets

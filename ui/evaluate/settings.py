@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.commands.figures.evaluated import FIGURES
+from core.commands.figures.evaluation_inputs import FIGURES
 from core.evaluation import POLICIES, TOP_K
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from ui.shared import choosers
 
 MANY = 1000  # resamples on request

@@ -9,17 +9,17 @@ import streamlit as st
 
 from core.base.durable import file_stem, slug
 from core.charts import evaluation
-from core.charts.charts import Chart
-from core.commands.figures.evaluated import FIGURES
+from core.charts.campaign_charts import Chart
 from core.commands.figures.evaluation import CEILING, HALVES, Scale
-from core.evaluation import Comparison
+from core.commands.figures.evaluation_inputs import FIGURES
+from core.evaluation import ModelComparison
 from core.tabular.csv_writing import table_for_spreadsheets
+from core.views.evaluate import figure_scale as evaluate_scale
 from core.views.evaluate import leaderboard
-from core.views.evaluate import scale as evaluate_scale
-from core.views.evaluate import tokens as evaluate_tokens
-from core.views.evaluate.evaluate import EvaluateView, IntervalsView
+from core.views.evaluate import token_intervals as evaluate_tokens
+from core.views.evaluate.evaluate_page import EvaluateView, IntervalsView
 from core.views.evaluate.leaderboard import breakable
-from core.views.evaluate.tokens import TokensView
+from core.views.evaluate.token_intervals import TokenIntervalsView
 from ui.evaluate import jobs
 from ui.evaluate.jobs import Visit
 from ui.evaluate.settings import HELP, MANY, Settings
@@ -44,10 +44,10 @@ def votes_intervals(visit: Visit, settings: Settings) -> IntervalsView | None:
     return few
 
 
-def token_intervals(visit: Visit) -> TokensView | None:
+def token_intervals(visit: Visit) -> TokenIntervalsView | None:
     """Intervals over tokens, by a job that begins by itself unless items are many; None until they are there."""
     about = "Some seconds an embedding for a few thousand items."
-    found: TokensView | None = visit.figure("tokens", "Compute intervals over tokens", help=about)
+    found: TokenIntervalsView | None = visit.figure("tokens", "Compute intervals over tokens", help=about)
     return found
 
 
@@ -77,7 +77,7 @@ def show(
     visit: Visit,
     settings: Settings,
     found: IntervalsView | None,
-    tokens: TokensView | None,
+    tokens: TokenIntervalsView | None,
     scale: tuple[Scale, Scale],
 ) -> None:
     """The chart of the chosen figure, the leaderboard, and what is to be known of either.
@@ -139,8 +139,8 @@ _KEYS = [(label, key) for key, label in FIGURES]
 def _chart(
     visit: Visit,
     found: IntervalsView | None,
-    tokens: TokensView | None,
-    compared: Comparison,
+    tokens: TokenIntervalsView | None,
+    compared: ModelComparison,
     scale: tuple[Scale, Scale],
     figure: str,
 ) -> tuple[Chart, pd.DataFrame]:
@@ -156,7 +156,7 @@ def _chart(
     return evaluation.figures_by_model(shown, figure, floor.band(figure), yardsticks, coming, title=named), table
 
 
-def by_area(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokensView | None) -> None:
+def by_area(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
     """The chosen figure in every area."""
     coming = [unit for unit in ("votes", "tokens") if visit.is_coming(unit)]
     compared = (each.compared if each else None for each in (found, tokens))

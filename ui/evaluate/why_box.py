@@ -8,13 +8,13 @@ import streamlit as st
 from core.base.durable import file_stem, slug
 from core.base.percent import percent
 from core.base.plurals import many, plural
-from core.charts import charts
+from core.charts import campaign_charts
 from core.charts import evaluation as evaluation_charts
 from core.store import Store
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.tokens.items import pair_label
 from core.views.evaluate import why as evaluate_why
-from core.views.evaluate.evaluate import EvaluateView
+from core.views.evaluate.evaluate_page import EvaluateView
 from core.views.evaluate.why import WhyView
 from ui.evaluate import jobs
 from ui.shared import cache, chart_files, choosers, frame
@@ -108,7 +108,7 @@ def _contrast(view: EvaluateView, place: int, stem: str, project: Project) -> No
         st.caption("The first four areas.")
         curves = curves[curves["pairs"].isin(kept)]
     alt = "Values by area and of random pairs"
-    chart_files.show(charts.similarity_curves(curves, value), curves, name=f"{stem}-areas", alt=alt)
+    chart_files.show(campaign_charts.similarity_curves(curves, value), curves, name=f"{stem}-areas", alt=alt)
     st.caption("Figure 3 of the paper. Where an area lies no higher than random pairs, the embedding hardly knows it.")
 
 

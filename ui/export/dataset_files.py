@@ -6,10 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from core.commands.figures.base import Found
+from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.files import DatasetFile, MadeFile
 from core.dataset.published import read_published
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.views.export import ExportView
 from ui.shared import frame, jobs
 
@@ -56,7 +56,7 @@ def whole(project: Project) -> None:
         st.caption(frame.plain(f"Not in it: {path}. {why}"))
 
 
-def _member(made: Found[MadeFile], path: str) -> bytes:
+def _member(made: MeasuredFigure[MadeFile], path: str) -> bytes:
     return read_published(made.read_file()).files[path]
 
 

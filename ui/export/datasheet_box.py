@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.dataset.datasheet.facts import LICENCES, MAX_LINE, MAX_TEXT, SheetFields
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.store.projects.releases import save_fields
 from ui.shared import choosers, frame
 

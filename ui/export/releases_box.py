@@ -11,10 +11,10 @@ from core.base.durable import slug
 from core.base.plurals import many
 from core.commands.projects import ReleaseVersion
 from core.errors import RunoffError
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.store.projects.releases import MAX_NOTE, check_is_new, release_bytes
 from core.views.export import NOW, ExportView, diff_lines
-from core.views.words import moment
+from core.views.wording import moment
 from ui.shared import cache, choosers, frame, jobs
 
 # Marks of a version, by their names in its description.

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import PlanError
 from core.store.projects.plans import PlanSettings, with_budget, within_cost
-from core.views.plan import appearances_said
+from core.views.plan import appearances_text
 from ui.shared import choosers, frame
 
 KINDS = {
@@ -31,7 +31,7 @@ def budget_box(project_id: str, settings: PlanSettings, n_items: int, *, key: st
         except PlanError as error:
             frame.show_error(error)
             return
-        said = appearances_said(found.appearances_by_ballot)
+        said = appearances_text(found.appearances_by_ballot)
         same = found.appearances_by_ballot == settings.plan(n_items).appearances_by_ballot
         text = f"**M = {said}**: {found.n_comparisons:,} votes."
         if same:

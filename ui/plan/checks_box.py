@@ -7,11 +7,11 @@ import streamlit as st
 from core.ballots.checks import MOST_OVERLAP_VOTERS, CheckSettings, gold_text, read_gold_pairs
 from core.plan import Plan
 from core.store import Store
-from core.store.ballots.ballots import Ballot
+from core.store.ballots.ballot_rows import Ballot
 from core.store.ballots.check_drawing import strange_gold
 from core.store.projects.plans import PlanSettings
-from core.store.projects.projects import Project
-from core.views.plan import answered_said, cost_said, counts_table
+from core.store.projects.project_commands import Project
+from core.views.plan import answered_text, cost_text, counts_table
 from ui.shared import choosers, frame
 
 
@@ -121,7 +121,7 @@ def checks_cost(project: Project, area_id: int | None, plan: Plan, settings: Pla
     for tokens in strange_gold(frame.store(), project.id, area_id, settings.checks):
         named = frame.plain(" – ".join(tokens))
         st.warning(f"Among the known answers, {named} is no item here, so that comparison will not be asked.")
-    st.markdown(frame.plain(cost_said(plan, settings)))
+    st.markdown(frame.plain(cost_text(plan, settings)))
     with st.expander("Check votes by ballot"):
         table = counts_table(plan, settings)
         st.dataframe(table, hide_index=True, alt="Check votes by ballot")
@@ -129,5 +129,5 @@ def checks_cost(project: Project, area_id: int | None, plan: Plan, settings: Pla
 
 def collected(store: Store, ballot: Ballot) -> None:
     """How many checks the open ballot carries, and how many answers came."""
-    if said := answered_said(store, ballot):
+    if said := answered_text(store, ballot):
         st.caption(frame.plain(said))

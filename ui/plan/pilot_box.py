@@ -11,10 +11,10 @@ from core.commands.ballots import ReopenBallot
 from core.store import Store
 from core.store.ballots.pilots import FEWEST, MOST, STANDARD, draw_pilot
 from core.store.projects.plans import PlanSettings
-from core.store.projects.projects import Project
-from core.views.collect.collect import CollectView, DrawnStage
-from core.views.collect.pilot import PilotView, share_said
-from core.views.words import estimated
+from core.store.projects.project_commands import Project
+from core.views.collect.collect_page import CollectView, DrawnStage
+from core.views.collect.pilot import PilotView, share_text
+from core.views.wording import estimated
 from ui.shared import cache, frame, jobs
 from ui.shared.shares import in_percent, share_column
 
@@ -85,8 +85,8 @@ def figures(view: PilotView) -> None:
             f"{timed} Hours and money follow from it (Eq. 10).",
         ),
         ("Median time", estimated(found.seconds_median, 1, " s"), timed),
-        ("Ties", share_said(found.ties), "Of the votes, with Wilson's 90 % interval, which doesn't know of voters."),
-        ("Unknown words", share_said(found.unknown), "Answers “I don't know a word here” of all, as for ties."),
+        ("Ties", share_text(found.ties), "Of the votes, with Wilson's 90 % interval, which doesn't know of voters."),
+        ("Unknown words", share_text(found.unknown), "Answers “I don't know a word here” of all, as for ties."),
         ("Voters", f"{found.n_voters:,}", f"They gave {many(found.n_answers, 'answer')}."),
     )
     with st.container(horizontal=True, gap="large"):

@@ -7,10 +7,10 @@ import streamlit as st
 
 from core.base.percent import percent
 from core.base.plurals import many
-from core.charts import charts
+from core.charts import campaign_charts
 from core.plan import Plan
 from core.plan.budgets import reward_for_wage
-from core.plan.plan import Cost, quota
+from core.plan.campaign_plan import Cost, quota
 from core.simulation.forecast import Forecast
 from core.store.projects.plans import PlanSettings
 from core.views.plan import is_reliable
@@ -119,11 +119,11 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
     left, right = st.columns(2)
     with left:
         st.markdown("**Items a ballot**")
-        chart = charts.ballot_sizes(plan.sizes, plan.appearances_by_ballot)
+        chart = campaign_charts.ballot_sizes(plan.sizes, plan.appearances_by_ballot)
         chart_files.show(chart, table, name=f"{name}-items", alt="Items in each ballot")
     with right:
         st.markdown("**Votes an item**")
-        chart = charts.votes_along_ranks(plan.sizes, plan.appearances_by_ballot, plan.uniform_appearances)
+        chart = campaign_charts.votes_along_ranks(plan.sizes, plan.appearances_by_ballot, plan.uniform_appearances)
         chart_files.show(chart, table, name=f"{name}-votes", alt="Votes on an item by its rank")
         st.caption("The dashed line is M_unif: what each item would get if no ballot cut any.")
     whole = dict.fromkeys(table.columns, st.column_config.NumberColumn(format="localized"))

@@ -13,10 +13,10 @@ import streamlit as st
 from core.errors import PlanError
 from core.protocols import collectable
 from core.store.projects.plans import PlanSettings, set_ranking, with_budget
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_areas
-from core.views.overview import Standing
-from core.views.plan import appearances_said
+from core.views.overview import RankingStatus
+from core.views.plan import appearances_text
 from ui.plan.checks_box import checks_form
 from ui.plan.wording_form import wording_form
 from ui.shared import choosers, frame
@@ -55,7 +55,7 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
+def ranking_choice(project: Project, standings: Sequence[RankingStatus]) -> None:
     """Whether all areas are ranked together or each for itself; nothing to choose with one area, or after a draw."""
     n_areas = len(read_areas(frame.store(), project.id))
     if n_areas < 2:
@@ -135,7 +135,7 @@ def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
     # Where nothing can be found the page says why, as for any plan that can't be.
     with suppress(PlanError):
         plan = with_budget(shape, n_items, state[f"_votes-{key}"]).plan(n_items)
-        state[f"m-{key}"] = appearances_said(plan.appearances_by_ballot)
+        state[f"m-{key}"] = appearances_text(plan.appearances_by_ballot)
 
 
 def _protocol(start: PlanSettings, key: str, locked: bool, on_change: Callable[[], None]) -> str:

@@ -11,15 +11,15 @@ import streamlit as st
 
 from core.base.durable import slug
 from core.base.plurals import many
-from core.charts import charts
+from core.charts import campaign_charts
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import OtherBudgets, PlanOutlook
 from core.errors import RunoffError
 from core.plan import Plan
 from core.simulation.forecast import RELIABLE, Forecast
-from core.store.projects.library import read_embeddings
+from core.store.projects.embedding_library import read_embeddings
 from core.store.projects.plans import PlanSettings
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.store.scores.forecasts import BALLOT_VOTES, PILOT_VOTES, GuessSource, StoredFit
 from core.views import plan as planner
 from core.views.plan import fit_table, rests_on
@@ -72,7 +72,7 @@ def planner_box(
     except RunoffError as error:
         frame.show_error(error)
         return None
-    asked = planner_jobs.Asked(project, area_id, settings, plan, source, guess, key)
+    asked = planner_jobs.PlannerRequest(project, area_id, settings, plan, source, guess, key)
     ours = _outlook(asked, unasked)
     _curve(asked)
     planner_jobs.search_box(asked, locked=locked)
@@ -121,7 +121,7 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
     return GuessSource(similarity, fit or replace(guessed, n_voters=n_voters))
 
 
-def _outlook(asked: planner_jobs.Asked, unasked: bool) -> Forecast | None:
+def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | None:
     """The forecast of the plan as it stands: known, under way, or on request."""
     outlook = planner.load_outlook(frame.store(), asked.guess, asked.plan)
     if not outlook.is_complete:
@@ -162,7 +162,7 @@ def _columns() -> dict[str, Any]:
     }
 
 
-def _ceiling(asked: planner_jobs.Asked) -> None:
+def _ceiling(asked: planner_jobs.PlannerRequest) -> None:
     """What no plan gets past with such voters."""
     found = cache.load_ceiling(frame.store(), asked.project, asked.area_id, asked.source)
     if math.isnan(found.rho_w):
@@ -184,14 +184,14 @@ def _ceiling(asked: planner_jobs.Asked) -> None:
     )
 
 
-def _curve(asked: planner_jobs.Asked) -> None:
+def _curve(asked: planner_jobs.PlannerRequest) -> None:
     """Accuracy against budget, with bands."""
     curve = planner.load_curve(frame.store(), asked.guess, asked.plan)
     budgets = curve["votes"].nunique()
     if budgets > 1:
         for column, (key, figure) in zip(st.columns(2, gap="large"), planner.CURVES.items(), strict=True):
             with column:
-                chart = charts.accuracy_by_budget(curve, figure, asked.plan.n_comparisons)
+                chart = campaign_charts.accuracy_by_budget(curve, figure, asked.plan.n_comparisons)
                 table = curve[curve["figure"] == figure]
                 chart_files.show(chart, table, name=f"{slug(asked.project.name)}-{key}", alt=f"{figure} by budget")
         st.caption("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan.")
@@ -262,7 +262,7 @@ def _paper_figures(project: Project) -> None:
     with left:
         st.markdown("**Figure 2: bringing ballot 2 to the scale of ballot 1**")
         two = found.rescaling
-        chart = charts.rescaling(two.points, two.line, two.ballot)
+        chart = campaign_charts.rescaling(two.points, two.line, two.ballot)
         alt = "Rescaling of a simulated ballot"
         chart_files.show(chart, two.points, name=f"{stem}-simulated-figure-2", alt=alt)
         st.caption(
@@ -271,12 +271,12 @@ def _paper_figures(project: Project) -> None:
         )
     with right:
         st.markdown("**Figure 4: scores by ballot along the true ranks**")
-        chart = charts.scores_by_ballot(found.by_ballot, rank_title="True rank (1 = most related)")
+        chart = campaign_charts.scores_by_ballot(found.by_ballot, rank_title="True rank (1 = most related)")
         alt = "Scores of simulated ballots"
         chart_files.show(chart, found.by_ballot, name=f"{stem}-simulated-figure-4", alt=alt)
         st.caption("990 items, exponential, the paper's plan and panel: win ratios x of the first five ballots.")
     st.markdown("**Figure 3: distributions of the underlying values**")
-    chart = charts.similarity_curves(found.curves, found.value)
+    chart = campaign_charts.similarity_curves(found.curves, found.value)
     alt = "Distributions of the underlying values"
     chart_files.show(chart, found.curves, name=f"{stem}-figure-3", alt=alt)
     st.caption(

@@ -12,13 +12,13 @@ from core.base.plurals import many
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import BestPlan, Forecasts, OtherBudgets, Simulation
 from core.errors import PlanError
-from core.jobs import jobs as rows
+from core.jobs import lifecycle as rows
 from core.plan import Plan
 from core.plan.budgets import affordable_comparisons
-from core.simulation.forecast import Guess
+from core.simulation.forecast import ForecastAssumptions
 from core.simulation.search import GOALS, Search
 from core.store.projects.plans import PlanSettings
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.store.scores.forecasts import GuessSource, known_search
 from core.views import plan as planner
 from ui.shared import choosers, frame, jobs
@@ -27,7 +27,7 @@ BUDGETS = {"votes": "votes", "hours": "voters' hours", "total": "money, with fee
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlannerRequest:
     """What the planner is about: the ranking, its plan as it stands in the widgets, and the guess."""
 
     project: Project
@@ -35,20 +35,20 @@ class Asked:
     settings: PlanSettings
     plan: Plan
     source: GuessSource
-    guess: Guess
+    guess: ForecastAssumptions
     key: str
 
 
 F = TypeVar("F", bound=Forecasts)
 
 
-def forecasts(kind: type[F], asked: Asked) -> F:
+def forecasts(kind: type[F], asked: PlannerRequest) -> F:
     """The forecasts of a kind for what is asked about, by all protocols."""
     plan = {name: getattr(asked.plan, name) for name in ("n_items", "n_ballots", "keep", "appearances")}
     return kind(asked.project.id, 0, asked.area_id, asked.source, plan, tuple(planner.compared()))
 
 
-def search_box(asked: Asked, *, locked: bool) -> None:
+def search_box(asked: PlannerRequest, *, locked: bool) -> None:
     """The search for the plan that makes most of a budget."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         budget = _budget(asked)
@@ -73,7 +73,7 @@ def search_box(asked: Asked, *, locked: bool) -> None:
         _found(found, asked, locked=locked)
 
 
-def _budget(asked: Asked) -> int:
+def _budget(asked: PlannerRequest) -> int:
     """The comparisons to spend, given as votes, voters' hours or money; 0 where that can't be told."""
     kind = choosers.selectbox(
         "Budget of", dict(BUDGETS),
@@ -102,9 +102,9 @@ def _budget(asked: Asked) -> int:
         return 0
 
 
-def _found(found: Search, asked: Asked, *, locked: bool) -> None:
+def _found(found: Search, asked: PlannerRequest, *, locked: bool) -> None:
     plan = found.best.plan
-    appearances = planner.appearances_said(plan.appearances_by_ballot)
+    appearances = planner.appearances_text(plan.appearances_by_ballot)
     with st.container(border=True):
         st.markdown(
             f"**Best of {found.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}, α = {plan.keep:g}, M = "
@@ -138,10 +138,10 @@ def _use(plan: Plan, key: str) -> None:
     """Put a plan into the widgets."""
     st.session_state[f"n_ballots-{key}"] = plan.n_ballots
     st.session_state[f"keep-{key}"] = plan.keep
-    st.session_state[f"m-{key}"] = planner.appearances_said(plan.appearances_by_ballot)
+    st.session_state[f"m-{key}"] = planner.appearances_text(plan.appearances_by_ballot)
 
 
-def job_button(label: str, wanted: Simulation[Any], asked: Asked, *, help: str) -> None:
+def job_button(label: str, wanted: Simulation[Any], asked: PlannerRequest, *, help: str) -> None:
     """The button that has something simulated, unless it is under way."""
     job = job_of(frame.store(), wanted)
     jobs.start_button(

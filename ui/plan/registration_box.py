@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.base.durable import slug
 from core.store.projects.plans import read_registration, register_plan
-from core.store.projects.projects import Project
-from core.views.words import moment
+from core.store.projects.project_commands import Project
+from core.views.wording import moment
 from ui.shared import frame
 
 

@@ -8,7 +8,15 @@ import streamlit as st
 
 from core.i18n import LANGUAGES
 from core.i18n import language as language_of
-from core.questions.template import MAX_WHY, MAX_WORD, MOST_EXAMPLES, NOTIONS, Example, Wording, standard_examples
+from core.questions.comparison_page import (
+    MAX_WHY,
+    MAX_WORD,
+    MOST_EXAMPLES,
+    NOTIONS,
+    Example,
+    Wording,
+    standard_examples,
+)
 from ui.shared import choosers
 
 _ANSWERS = {"left": "Left pair", "right": "Right pair", "tie": "Both equally"}

@@ -8,15 +8,15 @@ import streamlit as st
 
 from core.base.plurals import many
 from core.commands.archived import ImportedArchive, archive_mapping, import_archived, missing_words, rebuild
-from core.commands.projects import other_name_said
+from core.commands.projects import other_name_text
 from core.errors import RunoffError
 from core.platforms import Mapping, OpenQuestionsError, open_results
 from core.store import Store
-from core.store.projects.projects import get_project
+from core.store.projects.project_commands import get_project
 from core.views import columns, file_kinds
 from ui.shared import choosers, frame
 from ui.shared.columns_form import columns_form
-from ui.shared.questions_box import questions_box, said_of
+from ui.shared.questions_box import answers_of, questions_box
 from ui.shared.recoded_files import in_chosen_encoding
 
 NOTIONS = {"relatedness": "Relatedness", "similarity": "Similarity"}
@@ -59,7 +59,7 @@ def archived_box(store: Store) -> None:
     if missing := missing_words(tables[0], mapping):
         st.info(frame.plain(missing), icon=":material/info:")
         return
-    said = said_of(uploads[0])
+    said = answers_of(uploads[0])
     mapping = mapping if said is None else mapping.saying(said)
     try:
         told = rebuild(tables, mapping, ballot_per_file=by_file)
@@ -109,12 +109,12 @@ def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_fil
         return
     st.session_state["_archived_turn"] += 1  # the box is empty and shut for the next time
     given = get_project(store, done.project_id).name
-    told = f"{imported_said(given, done)} {other_name_said(given, name)}".rstrip()
+    told = f"{imported_text(given, done)} {other_name_text(given, name)}".rstrip()
     frame.flash(told, kind="warning" if done.why_open else "success")
     frame.open_project(done.project_id)
 
 
-def imported_said(name: str, done: ImportedArchive) -> str:
+def imported_text(name: str, done: ImportedArchive) -> str:
     """What became of archived results, in a few sentences."""
     votes = sum(counts.get("new", 0) for counts in done.counts.values())
     others = sum(sum(counts.values()) for counts in done.counts.values()) - votes

@@ -6,10 +6,10 @@ import streamlit as st
 
 from core.charts import evaluation
 from core.store.projects.demo import DEMO_ID
-from core.store.projects.projects import Project
-from core.views.evaluate import tokens as evaluate_tokens
-from core.views.evaluate.evaluate import EvaluateView, IntervalsView
-from core.views.evaluate.tokens import TokensView
+from core.store.projects.project_commands import Project
+from core.views.evaluate import token_intervals as evaluate_tokens
+from core.views.evaluate.evaluate_page import EvaluateView, IntervalsView
+from core.views.evaluate.token_intervals import TokenIntervalsView
 from ui.evaluate import headline, jobs
 from ui.help import tour
 from ui.shared import cache, chart_files, frame
@@ -45,7 +45,7 @@ def show(project: Project) -> bool:
     return True
 
 
-def _chart(view: EvaluateView, votes: IntervalsView | None, tokens: TokensView | None) -> None:
+def _chart(view: EvaluateView, votes: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
     """ρ_w of all models; with intervals only where they have been computed."""
     if view.compared is not None:
         by_votes, by_tokens = (found.compared if found else None for found in (votes, tokens))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.commands.projects import other_name_said
+from core.commands.projects import other_name_text
 from core.errors import RunoffError
-from core.store.projects.projects import create_from_template, create_project, get_project
+from core.store.projects.project_commands import create_from_template, create_project, get_project
 from ui.project import project_files
 from ui.project.archived_box import archived_box
 from ui.shared import choosers, frame
@@ -50,7 +50,7 @@ def new_project() -> None:
             following = "its token lists" if start == "empty" else "let people vote on the pilot"
             given = get_project(frame.store(), project_id).name
             done = f"The project {given} is made. Next: {following}. It can be undone at the end of this page."
-            frame.flash(f"{done} {other_name_said(given, name)}".rstrip())
+            frame.flash(f"{done} {other_name_text(given, name)}".rstrip())
             frame.open_project(project_id)
 
 

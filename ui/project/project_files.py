@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.commands.figures.files import ProjectFile
-from core.commands.projects import CopyProject, DeleteProject, ImportProject, other_name_said
+from core.commands.projects import CopyProject, DeleteProject, ImportProject, other_name_text
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.archive import (
@@ -16,10 +16,10 @@ from core.store.projects.archive import (
     list_archived,
     restore_project,
 )
-from core.store.projects.projects import Project, get_project
+from core.store.projects.project_commands import Project, get_project
 from core.store.spool import put_upload
-from core.views import file_kinds, words
-from core.views.words import moment
+from core.views import file_kinds, wording
+from core.views.wording import moment
 from ui.shared import cache, frame, jobs
 
 _HOLDS = "Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."
@@ -61,7 +61,7 @@ def _restore(store: Store, archived: Project) -> None:
     except RunoffError as error:
         frame.show_error(error)
         return
-    frame.flash(f"{given} is back. {other_name_said(given, archived.name)}".rstrip())
+    frame.flash(f"{given} is back. {other_name_text(given, archived.name)}".rstrip())
     frame.open_project(archived.id)
 
 
@@ -90,7 +90,7 @@ def files_box(store: Store, project: Project) -> None:
     with st.form("delete"):
         stake = cache.load_at_stake(store, project)
         if stake.votes:
-            st.caption(f":material/warning: {frame.plain(words.said(words.DELETES, stake))}")
+            st.caption(f":material/warning: {frame.plain(wording.deletion_text(wording.DELETES, stake))}")
         typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")
         if st.form_submit_button("Delete this project"):
             jobs.send(DeleteProject(project.id, typed, frame.expected()))
@@ -107,5 +107,5 @@ def open_copy(copy: Callable[[Store, str, str], str], store: Store, project: Pro
         frame.show_error(error)
         return
     given = get_project(store, copied).name
-    frame.flash(f"{done.format(copy=given, name=project.name)} {other_name_said(given, name)}".rstrip())
+    frame.flash(f"{done.format(copy=given, name=project.name)} {other_name_text(given, name)}".rstrip())
     frame.open_project(copied)

@@ -11,7 +11,7 @@ from core.errors import RunoffError
 from core.questions.best_worst.files import Named, read_best_worst, write_tuples
 from core.questions.best_worst.report import BestWorstReport, report
 from core.questions.best_worst.tuples import draw_tuples
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.views import file_kinds
 from core.views.schemes import best_worst as view
 from ui.schemes.scheme_tables import download, read_asking, show_issues, show_table

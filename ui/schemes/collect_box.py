@@ -11,15 +11,15 @@ from streamlit.delta_generator import DeltaGenerator
 from core.commands.ballots import DrawRound
 from core.errors import RunoffError
 from core.i18n import LANGUAGES, STANDARD
-from core.plan.plan import kept
+from core.plan.campaign_plan import n_kept
 from core.questions import RoundSettings, default_settings, round_kind, round_kinds
 from core.questions.order.files import groups_of, read_groups
 from core.questions.order.groups import TargetGroup, draw_groups
 from core.questions.rating.scales import CLSS, SCALES, TOLERANCE, RatingScale, read_rated_pairs
-from core.store.ballots.ballots import Ballot
-from core.store.projects.library import open_library, read_embeddings
+from core.store.ballots.ballot_rows import Ballot
+from core.store.projects.embedding_library import open_library, read_embeddings
 from core.store.projects.plans import read_plan
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_areas
 from core.views.schemes import rounds as view
 from core.views.schemes import target_groups
@@ -77,7 +77,7 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
             with row:
                 settings, after = _leading(settings, key, closed)
             before = next((one for one in closed if one.number == after), None)
-            n = n_items if before is None else max(1, kept(before.n_items, settings.keep))
+            n = n_items if before is None else max(1, n_kept(before.n_items, settings.keep))
         for name in kind.about.editors:
             settings = EDITORS[name](settings, key, project, row)
         settings = _common(settings, key)
@@ -87,7 +87,7 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
     if "groups" in kind.about.editors and not settings.groups:
         st.caption("There are no groups yet: propose some, or paste a file of target groups.")
         return
-    st.markdown(view.cost_said(settings, n))
+    st.markdown(view.cost_text(settings, n))
     number = max((one.round.number for one in rounds), default=0) + 1
     jobs.offer(
         "Draw the round",

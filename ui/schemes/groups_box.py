@@ -14,8 +14,8 @@ from core.errors import RunoffError
 from core.questions.order.files import GroupFile, groups_of, read_group_file, read_groups, write_groups
 from core.questions.order.groups import TargetGroup, draw_groups, score_groups, undecided
 from core.questions.order.orders import OrderFile, comparisons_of, group_agreement, read_orders, without
-from core.store.projects.library import open_library, other_embeddings, read_embeddings
-from core.store.projects.projects import Project
+from core.store.projects.embedding_library import open_library, other_embeddings, read_embeddings
+from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_areas
 from core.views import file_kinds
 from core.views.schemes import target_groups as view
@@ -246,7 +246,7 @@ def _orders_box(project: Project, groups: list[TargetGroup]) -> None:
 
 def _agreement(project: Project, read: OrderFile, groups: list[TargetGroup], key: str) -> None:
     found = group_agreement(read.orders)
-    st.markdown(f"**{view.agreement_said(found, len(read.targets))}**")
+    st.markdown(f"**{view.agreement_text(found, len(read.targets))}**")
     show_table(view.people(found), view.PEOPLE_HELP, "Agreement of people")
     left_out = choosers.multiselect(
         "Leave out",

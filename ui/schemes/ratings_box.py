@@ -13,10 +13,10 @@ from core.evaluation.ratings.report import RatingReport, report, stand
 from core.evaluation.ratings.text_overlap import text_similarities
 from core.questions.rating.files import crowd_minus_experts, qualify_people, read_ratings
 from core.questions.rating.scales import SCALES, RatingScale, RatingSet
-from core.questions.rating.statistics import Standing
+from core.questions.rating.statistics import ModelPlace
 from core.store import Store
-from core.store.projects.library import Imported, open_library, other_embeddings, read_embeddings
-from core.store.projects.projects import Project
+from core.store.projects.embedding_library import Imported, open_library, other_embeddings, read_embeddings
+from core.store.projects.project_commands import Project
 from core.views import file_kinds
 from core.views.schemes import rating_sets as view
 from ui.schemes.scheme_tables import download, show_issues, show_table
@@ -100,7 +100,7 @@ def _standings(
     _found: RatingReport,
     _imported: list[Imported],
     _store: Store,
-) -> list[Standing]:
+) -> list[ModelPlace]:
     given = {
         name: text_similarities(open_library(_store, imported), _found.ratings.first, _found.ratings.second)
         for imported, name in zip(_imported, names, strict=True)
@@ -160,7 +160,7 @@ def _conditions(found: RatingReport, stem: str) -> None:
         effects = view.anova(found)
         if len(effects):
             show_table(effects, view.ANOVA_HELP, "Analysis of variance")
-        if said := view.anova_said(found):
+        if said := view.anova_text(found):
             st.caption(frame.plain(said))
     if found.order_tests:
         st.subheader("Order in the pair", help="Whether an item is rated otherwise with its two texts exchanged.")
@@ -192,7 +192,7 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
     try:
         with st.spinner("Looking the texts up …"):
             standings = _standings(
-                key, project.stamp, tuple(chosen), tuple(held_out), tuple(names[one] for one in chosen),
+                key, project.cache_key, tuple(chosen), tuple(held_out), tuple(names[one] for one in chosen),
                 found, [known[one] for one in chosen], store,
             )  # fmt: skip
     except RunoffError as error:

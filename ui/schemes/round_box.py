@@ -10,13 +10,13 @@ from core.base.percent import percent
 from core.base.plurals import many, plural
 from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
 from core.commands.votes import WithdrawUpload
-from core.platforms.questions import round_files
-from core.store.ballots.ballots import short_questions
+from core.platforms.round_files import round_files
+from core.store.ballots.ballot_rows import short_questions
 from core.store.ballots.comparisons import read_shown
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.views.schemes.rounds import RoundView
-from core.views.words import moment
-from ui.collect.settlement_box import settle
+from core.views.wording import moment
+from ui.collect.payment_box import payment
 from ui.collect.uploads import to_withdraw, upload_box
 from ui.collect.voting_box import round_voting_panel
 from ui.schemes.round_results import people_box, results_box
@@ -36,10 +36,10 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
         _close(project, found)
         if not found.progress.untouched:
             people_box(project, found, slug(f"{project.name}-round-{found.round.number}"))
-        _settle(project, found)
+        _payment(project, found)
         return
     results_box(project, area_id, found)
-    _settle(project, found)
+    _payment(project, found)
     with st.expander("Uploads and reopening"):
         _uploads(project, found)
         jobs.offer(
@@ -49,14 +49,14 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
         )
 
 
-def _settle(project: Project, found: RoundView) -> None:
+def _payment(project: Project, found: RoundView) -> None:
     """Assignments approved, rejected and paid, as those of ballots are."""
     if found.progress.untouched:
         return
     box = st.expander("Settle up: approve, reject, pay", key=f"settle-round-{found.round.id}", on_change="rerun")
     if box.open:
         with box:
-            settle(frame.store(), project, found.round)
+            payment(frame.store(), project, found.round)
 
 
 def _out(project: Project, found: RoundView) -> None:

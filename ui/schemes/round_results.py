@@ -11,13 +11,13 @@ from core.commands.voters import ExcludeVoters
 from core.dataset.files import to_csv
 from core.errors import RunoffError
 from core.questions.order.files import write_groups
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.views.schemes import rating_sets, target_groups
 from core.views.schemes import rounds as view
 from core.views.schemes.rating_sets import QUALIFIED_HELP
 from core.views.schemes.rounds import RoundView
 from ui.schemes.scheme_tables import download, show_table
-from ui.schemes.side_box import show_side_by_side
+from ui.schemes.side_by_side_box import show_side_by_side
 from ui.shared import cache, choosers, frame, jobs
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.charts import charts
-from core.charts.settling import places_by_ballot
-from core.store.projects.library import read_embeddings
-from core.store.projects.projects import Project
-from core.views.scores.scores import ScoresView, line_of, top_of
-from core.views.scores.settling import SettlingView
+from core.charts import campaign_charts
+from core.charts.rank_stabilisation import places_by_ballot
+from core.store.projects.embedding_library import read_embeddings
+from core.store.projects.project_commands import Project
+from core.views.scores.rank_stabilisation import RankStabilisationView
+from core.views.scores.scores_page import ScoresView, line_of, top_of
 from ui.embeddings import embedding_view
 from ui.help import glossary
 from ui.shared import cache, chart_files, choosers, frame
@@ -19,7 +19,9 @@ from ui.shared import cache, chart_files, choosers, frame
 def top(view: ScoresView, stem: str) -> None:
     """The first items with score, interval and votes; `stem` begins the names of the files."""
     shown = top_of(view.dataset)
-    chart_files.show(charts.top_intervals(shown), shown, name=f"{stem}-top", alt="The first items with intervals")
+    chart_files.show(
+        campaign_charts.top_intervals(shown), shown, name=f"{stem}-top", alt="The first items with intervals"
+    )
 
 
 def by_ballot(view: ScoresView, project: Project, stem: str) -> None:
@@ -31,7 +33,7 @@ def by_ballot(view: ScoresView, project: Project, stem: str) -> None:
     with left:
         st.markdown("##### Scores by ballot", help=glossary.of("x"))
         chart_files.show(
-            charts.scores_by_ballot(view.by_ballot),
+            campaign_charts.scores_by_ballot(view.by_ballot),
             view.by_ballot,
             name=f"{stem}-scores-by-ballot",
             alt="Scores by ballot along the ranks",
@@ -52,7 +54,7 @@ def _figure2(view: ScoresView, project: Project, stem: str) -> None:
     chosen = choosers.segmented_control("Ballot", numbers, key=f"fig2-{project.id}")
     r = next(r for r in view.rescalings if r.ballot == chosen)
     line = line_of(r.slope, r.points) if r.slope is not None else pd.DataFrame()
-    chart = charts.rescaling(r.points, line, r.ballot)
+    chart = campaign_charts.rescaling(r.points, line, r.ballot)
     alt = f"Rescaling of ballot {r.ballot}"
     chart_files.show(chart, r.points, name=f"{stem}-rescaling-ballot-{r.ballot}", alt=alt)
     if r.slope is None:
@@ -94,7 +96,7 @@ def _every_ballot(view: ScoresView, project: Project) -> None:
 
 def settling(project: Project, area_id: int | None, stem: str) -> None:
     """The places of the first items after each ballot; a sentence says what the last one changed."""
-    view: SettlingView = cache.load_settling(frame.store(), project, area_id)
+    view: RankStabilisationView = cache.load_rank_stabilisation(frame.store(), project, area_id)
     if view.n_ballots < 2:
         st.caption("It is drawn once two ballots are closed.")
         return

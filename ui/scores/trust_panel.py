@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.commands.figures.trust import TrustLines
-from core.store.projects.projects import Project
-from core.trust.report import AMBER, GREEN, RED, Line
-from core.views.scores.trust import bounds_said, headline, worth_said
+from core.store.projects.project_commands import Project
+from core.trust.report import AMBER, GREEN, RED, TrustCheck
+from core.views.scores.trust import bounds_text, headline, worth_text
 from ui.shared import cache, frame, jobs
 
 MARKS = {
@@ -32,18 +32,18 @@ def show(project: Project, area_id: int | None) -> None:
     st.markdown(f"**{headline(view.lines)}**")
     if named := _to_mend(view.lines):
         st.markdown(named)
-    if view.foresight is None:
+    if view.next_ballot is None:
         st.caption("What another ballot would change isn't known: it is simulated at closing, up to 200,000 votes.")
     else:
-        st.markdown(frame.plain(worth_said(view.foresight, view.after, is_last=view.is_last)))
+        st.markdown(frame.plain(worth_text(view.next_ballot, view.after, is_last=view.is_last)))
     with st.expander(f"Every point, with its reason and what to do ({len(view.lines)})"):
         _lines(view.lines)
-        if view.foresight is not None:
-            st.caption(frame.plain(bounds_said()))
+        if view.next_ballot is not None:
+            st.caption(frame.plain(bounds_text()))
         frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
 
 
-def _to_mend(lines: Sequence[Line]) -> str:
+def _to_mend(lines: Sequence[TrustCheck]) -> str:
     """The names of the points that aren't good, the worst first, as Markdown."""
     by_level = {level: [frame.plain(line.name) for line in lines if line.level == level] for level in (RED, AMBER)}
     return " ".join(f"{MARKS[level]} {', '.join(names)}." for level, names in by_level.items() if names)
@@ -51,12 +51,12 @@ def _to_mend(lines: Sequence[Line]) -> str:
 
 def worth_of_next(project: Project, area_id: int | None) -> None:
     """The sentence of the Collect page between two ballots."""
-    foresight, after, is_last = cache.load_foresight(frame.store(), project, area_id)
-    if foresight is not None:
-        st.markdown(frame.plain(worth_said(foresight, after, is_last=is_last)))
+    next_ballot, after, is_last = cache.load_next_ballot_value(frame.store(), project, area_id)
+    if next_ballot is not None:
+        st.markdown(frame.plain(worth_text(next_ballot, after, is_last=is_last)))
 
 
-def _lines(lines: Sequence[Line]) -> None:
+def _lines(lines: Sequence[TrustCheck]) -> None:
     """The worst come first."""
     for line in sorted(lines, key=lambda line: WORST_FIRST.index(line.level)):
         name, reason, cure = (frame.plain(text) for text in (line.name, line.reason, line.cure))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.commands.figures.base import Found
+from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.votes import ChecksOfVotes, VoteChecks
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.views.scores.checks import MOST_SHOWN
 from ui.help import glossary
 from ui.shared import cache, frame, jobs
 from ui.shared.shares import in_percent, share_column
 
 
-def _found(project: Project, area_id: int | None, button: str) -> Found[VoteChecks] | None:
+def _found(project: Project, area_id: int | None, button: str) -> MeasuredFigure[VoteChecks] | None:
     """The checks of a ranking's votes; None as long as they aren't there."""
     wanted = ChecksOfVotes(project.id, project.revision, area_id)
     return jobs.figure(wanted, project, button, key=f"checks-{project.id}-{area_id}")

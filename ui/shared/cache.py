@@ -1,4 +1,4 @@
-"""Views kept between runs. The key is the project's stamp, which every command and every vote raises, and
+"""Views kept between runs. The key is the project's cache key, which every command and every vote raises, and
 the language, as views hold sentences.
 
 A cached value is shared by all sessions and must not be changed.
@@ -13,27 +13,27 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pandas as pd
 import streamlit as st
 
-from core.commands.figures.base import Figure, Found, measure_now, params_of, read
+from core.commands.figures.base import Figure, MeasuredFigure, measure_now, params_of, read
 from core.commands.figures.votes import VoteChecks
 from core.dataset.diff import DatasetDiff
 from core.dataset.formats import table_of
 from core.evaluation import TOP_K
-from core.jobs.jobs import Job
-from core.simulation.forecast import Guess, PanelCeiling
+from core.jobs.lifecycle import Job
+from core.simulation.forecast import ForecastAssumptions, PanelCeiling
 from core.store import Store
-from core.store.ballots.ballots import Ballot
-from core.store.projects.projects import Project
+from core.store.ballots.ballot_rows import Ballot
+from core.store.projects.project_commands import Project
 from core.store.scores.forecasts import GuessSource, StoredFit, fit_stored, read_ceiling, read_guess, votes_to_fit
-from core.store.votes.at_stake import AtStake, of_project, of_upload
+from core.store.votes.deletion_effects import AtStake, of_project, of_upload
 from core.tables import ASSIGNMENTS
-from core.trust.foresight import Foresight
-from core.trust.report import Line
+from core.trust.report import TrustCheck
+from core.trust.stopping import NextBallotValue
 from core.trust.voter_quality import VoterQuality
 from core.views import export, overview, tokens, voters
-from core.views.collect import collect, dealing, pilot, settlement
-from core.views.evaluate import embedding, evaluate
-from core.views.scores import checks, paper_figures, scores, settling, trust
-from core.votes.settlement import Rules
+from core.views.collect import collect_page, payment, pilot, workload
+from core.views.evaluate import embedding, evaluate_page
+from core.views.scores import checks, paper_figures, rank_stabilisation, scores_page, trust
+from core.votes.payment import Rules
 
 _KEEP = 32
 Asked = ParamSpec("Asked")
@@ -52,8 +52,8 @@ def _load(
 def _made(
     name: str, store: Store, project: Project, of: tuple[object, ...], make: Callable[[], View], at: int | None = None
 ) -> View:
-    """What `make` makes of this name and values, kept until the project changes; `at` stands in for its stamp."""
-    made: View = _cached(name, str(store.folder), project.id, project.stamp if at is None else at, of, make)
+    """What `make` makes of this name and values, kept until the project changes; `at` stands in for its cache key."""
+    made: View = _cached(name, str(store.folder), project.id, project.cache_key if at is None else at, of, make)
     return made
 
 
@@ -64,18 +64,20 @@ def _cached(
     return _make()
 
 
-def measured(store: Store, project: Project, figure: Figure[R]) -> Found[R]:
+def measured(store: Store, project: Project, figure: Figure[R]) -> MeasuredFigure[R]:
     """A figure of the project and its votes as they are, measured at once."""
     of = json.dumps(params_of(figure))
     return _made(figure.name, store, project, (of,), lambda: measure_now(store, figure))
 
 
-def kept(store: Store, project: Project, figure: Figure[R], job: Job) -> Found[R]:
+def kept(store: Store, project: Project, figure: Figure[R], job: Job) -> MeasuredFigure[R]:
     """A figure that a job has found."""
     return _made(figure.name, store, project, (job.id,), lambda: read(store, figure, job), project.revision)
 
 
-def of_found(name: str, store: Store, project: Project, found: Found[Any], make: Callable[[], View], *of: Any) -> View:
+def of_figure(
+    name: str, store: Store, project: Project, found: MeasuredFigure[Any], make: Callable[[], View], *of: Any
+) -> View:
     """What `make` makes of a figure and some values: what comes in after a job doesn't change what it has found."""
     at = None if found.job is None else project.revision
     return _made(f"{name}, shown", store, project, (found.key, *of), make, at)
@@ -94,7 +96,7 @@ def load_tokens(store: Store, project: Project) -> tokens.TokensView:
     return _load(tokens.load, store, project)
 
 
-def load_guess(store: Store, project: Project, area_id: int | None, source: GuessSource) -> Guess:
+def load_guess(store: Store, project: Project, area_id: int | None, source: GuessSource) -> ForecastAssumptions:
     return _load(read_guess, store, project, area_id, source)
 
 
@@ -106,9 +108,11 @@ def load_panel_fit(store: Store, project: Project, area_id: int | None, similari
     return _load(fit_stored, store, project, area_id, similarity, which)
 
 
-def load_settling(store: Store, project: Project, area_id: int | None) -> settling.SettlingView:
-    def make() -> settling.SettlingView:
-        return settling.load(store, project.id, area_id, scored=load_scores(store, project, area_id).scored)
+def load_rank_stabilisation(
+    store: Store, project: Project, area_id: int | None
+) -> rank_stabilisation.RankStabilisationView:
+    def make() -> rank_stabilisation.RankStabilisationView:
+        return rank_stabilisation.load(store, project.id, area_id, scored=load_scores(store, project, area_id).scored)
 
     return _made("settling", store, project, (area_id,), make)
 
@@ -125,7 +129,7 @@ def load_ceiling(store: Store, project: Project, area_id: int | None, source: Gu
     return _load(read_ceiling, store, project, area_id, source)
 
 
-def load_standings(store: Store, project: Project) -> tuple[overview.Standing, ...]:
+def load_standings(store: Store, project: Project) -> tuple[overview.RankingStatus, ...]:
     return _load(overview.load_standings, store, project)
 
 
@@ -152,46 +156,50 @@ def load_hubness(store: Store, project: Project, embedding_id: str, k: int) -> t
     return _load(tokens.load_hubness, store, project, embedding_id, k)
 
 
-def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect.CollectView:
-    return _load(collect.load, store, project, area_id)
+def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect_page.CollectView:
+    return _load(collect_page.load, store, project, area_id)
 
 
-def load_dealt(store: Store, project: Project, ballot_id: int, most: int) -> pd.DataFrame:
+def load_payment_votes(store: Store, project: Project, ballot_id: int, most: int) -> pd.DataFrame:
     of = (ballot_id, most)
-    return _made("dealt", store, project, of, lambda: dealing.read_voters(store, *of))
+    return _made("dealt", store, project, of, lambda: workload.read_voters(store, *of))
 
 
-def load_settlement(
-    store: Store, project: Project, ballot_id: int, rules: Rules, *, found: Found[int]
-) -> settlement.SettlementView:
+def load_payment(
+    store: Store, project: Project, ballot_id: int, rules: Rules, *, found: MeasuredFigure[int]
+) -> payment.PaymentView:
     """By the assignments that were read, once for all rules."""
 
     def assignments() -> pd.DataFrame:
         return table_of(found.read_file(), ASSIGNMENTS)
 
-    def make() -> settlement.SettlementView:
-        table = of_found("assignments", store, project, found, assignments)
-        return settlement.load(store, project.id, ballot_id, rules, assignments=table)
+    def make() -> payment.PaymentView:
+        table = of_figure("assignments", store, project, found, assignments)
+        return payment.load(store, project.id, ballot_id, rules, assignments=table)
 
-    return of_found("settlement", store, project, found, make, ballot_id, rules)
+    return of_figure("settlement", store, project, found, make, ballot_id, rules)
 
 
-def load_checks(store: Store, project: Project, area_id: int | None, found: Found[VoteChecks]) -> checks.ChecksView:
+def load_checks(
+    store: Store, project: Project, area_id: int | None, found: MeasuredFigure[VoteChecks]
+) -> checks.ChecksView:
     def make() -> checks.ChecksView:
         return checks.load(store, project.id, area_id, found=found.result)
 
-    return of_found("checks", store, project, found, make, area_id)
+    return of_figure("checks", store, project, found, make, area_id)
 
 
-def load_voters(store: Store, project: Project, area_id: int | None, found: Found[VoterQuality]) -> voters.VotersView:
+def load_voters(
+    store: Store, project: Project, area_id: int | None, found: MeasuredFigure[VoterQuality]
+) -> voters.VotersView:
     def make() -> voters.VotersView:
         return voters.load(store, project.id, area_id, quality=found.result)
 
-    return of_found("voters", store, project, found, make, area_id)
+    return of_figure("voters", store, project, found, make, area_id)
 
 
-def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:
-    return _load(scores.load, store, project, area_id)
+def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores_page.ScoresView:
+    return _load(scores_page.load, store, project, area_id)
 
 
 def load_export(store: Store, project: Project) -> export.ExportView:
@@ -205,15 +213,19 @@ def load_diff(store: Store, project: Project, before: int, after: int) -> Datase
     return _load(export.load_diff, store, project, before, after)
 
 
-def load_trust(store: Store, project: Project, area_id: int | None, found: Found[tuple[Line, ...]]) -> trust.TrustView:
+def load_trust(
+    store: Store, project: Project, area_id: int | None, found: MeasuredFigure[tuple[TrustCheck, ...]]
+) -> trust.TrustView:
     def make() -> trust.TrustView:
         return trust.load(store, project.id, area_id, lines=found.result)
 
-    return of_found("trust", store, project, found, make, area_id)
+    return of_figure("trust", store, project, found, make, area_id)
 
 
-def load_foresight(store: Store, project: Project, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:
-    return _load(trust.load_foresight, store, project, area_id)
+def load_next_ballot_value(
+    store: Store, project: Project, area_id: int | None = None
+) -> tuple[NextBallotValue | None, int, bool]:
+    return _load(trust.load_next_ballot_value, store, project, area_id)
 
 
 def load_embedding(store: Store, project: Project, embedding_id: str) -> embedding.EmbeddingView:
@@ -226,15 +238,15 @@ def load_figure3(store: Store, project: Project, embedding_id: str) -> embedding
 
 def load_evaluation(
     store: Store, project: Project, n0: float, notion: str, policy: str = "common", top: int = TOP_K
-) -> evaluate.EvaluateView:
-    def make() -> evaluate.EvaluateView:
+) -> evaluate_page.EvaluateView:
+    def make() -> evaluate_page.EvaluateView:
         dataset = load_scores(store, project).dataset
-        return evaluate.load(store, project.id, n0, notion, policy, top, dataset=dataset)
+        return evaluate_page.load(store, project.id, n0, notion, policy, top, dataset=dataset)
 
     return _made("evaluation", store, project, (n0, notion, policy, top), make)
 
 
-def of_evaluation(made: Any, store: Store, project: Project, view: evaluate.EvaluateView, *args: Any) -> Any:
+def of_evaluation(made: Any, store: Store, project: Project, view: evaluate_page.EvaluateView, *args: Any) -> Any:
     """What `made(store, project_id, view, *args)` makes of an evaluation, kept by the evaluation's settings."""
     name = f"{made.__module__}.{made.__name__}"
     return _made(name, store, project, (*view.key, *args), lambda: made(store, project.id, view, *args))

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.charts.charts import Chart
+from core.charts.campaign_charts import Chart
 from core.charts.files import COLUMN, to_png, to_svg
 from core.tabular.csv_writing import table_for_spreadsheets
 

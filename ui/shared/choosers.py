@@ -21,8 +21,8 @@ from typing import Any, TypeVar, overload
 import streamlit as st
 
 from core.errors import StaleError
-from core.store.projects.library import Imported
-from core.views.words import to_the_second
+from core.store.projects.embedding_library import Imported
+from core.views.wording import to_the_second
 
 Id = TypeVar("Id", bound=Hashable)
 FIRST: Any = object()  # chosen at first: the first option, where the caller names none

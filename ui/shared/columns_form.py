@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.platforms import Mapping
-from core.platforms.mapped import ROLES
+from core.platforms.mapped_tables import ROLES
 from core.views.columns import Columns, meaning_of
 from core.votes.meanings import CHOICES
 from ui.shared import choosers, frame

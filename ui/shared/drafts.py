@@ -23,8 +23,8 @@ def begin(name: str, widget: str, stored: T, *, over_others: bool = False) -> T:
     """What the widgets of this draft start from: the edits left behind, else what is stored.
 
     `widget` is the key of one of them: while it lives, so does what it started from, since other data would make
-    Streamlit drop the edits in it. Edits of what was changed elsewhere since are shown beside it (`tell`), not put over
-    it, but `over_others`.
+    Streamlit drop the edits in it. Edits of what was changed elsewhere since are shown beside it (`show_restored`), not
+    put over it, but `over_others`.
     """
     state = st.session_state
     if widget not in state or state.get(f"_draft-of-{name}") != widget:
@@ -48,7 +48,7 @@ def keep(name: str, edited: Any, stored: Any) -> None:
         st.session_state[f"_draft-from-{name}"] = stored
 
 
-def tell(name: str, what: str, *, one: bool = False) -> None:
+def show_restored(name: str, what: str, *, one: bool = False) -> None:
     """A sentence on edits that came back, and the button that discards them."""
     late = st.session_state.get(f"_draft-late-{name}")
     if late is not None:

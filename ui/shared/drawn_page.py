@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 
 _DRAWN, _DRAWING, _REFUSED = "_drawn", "_drawing", "_refused"  # in the session
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.base.durable import shown_name, shown_path
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.store import Store
 from ui.shared import frame
 
@@ -26,7 +26,7 @@ def choose_file(store: Store, key: str) -> Path | None:
     left, right = st.columns(2)
     with left.popover("Browse folders", icon=":material/folder_open:", width="stretch"):
         _browse(key)
-    recent = jobs.recent_paths(store)
+    recent = lifecycle.recent_paths(store)
     if recent:
         with right.popover("Recent files", icon=":material/history:", width="stretch"):
             for known in recent:

@@ -12,8 +12,8 @@ import streamlit as st
 from core.base.durable import shown_path
 from core.errors import InputError, RunoffError, StaleError
 from core.store import Store, open_store
-from core.store.projects.projects import Project, get_project, list_projects
-from core.views.overview import Standing
+from core.store.projects.project_commands import Project, get_project, list_projects
+from core.views.overview import RankingStatus
 from ui.shared import choosers, drawn_page
 from ui.shared.badges import Badge
 from ui.shared.badges import show as show_badges
@@ -59,7 +59,7 @@ def link(key: str, label: str, icon: str | None = None, *, area_id: int | None =
     st.page_link(page, label=label, icon=icon, query_params=query)
 
 
-def area(project: Project, standings: Sequence[Standing]) -> int | None:
+def area(project: Project, standings: Sequence[RankingStatus]) -> int | None:
     """The area whose ranking a page is about, chosen by the visitor; None where one ranking holds all areas.
 
     The choice stands in the address, so that a reload and other pages keep it.

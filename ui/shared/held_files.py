@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class HeldFile:
+class StoredUpload:
     """A file as an upload box gives it."""
 
     file_id: str

@@ -16,12 +16,12 @@ from core.base.plurals import plural
 from core.commands import executor
 from core.commands.base import Command
 from core.commands.executor import Started
-from core.commands.figures.base import Figure, Found, is_there, job_of, params_of
+from core.commands.figures.base import Figure, MeasuredFigure, is_there, job_of, params_of
 from core.errors import RunoffError, StaleError
-from core.jobs import jobs
+from core.jobs import lifecycle
 from core.store import Store
-from core.store.projects.projects import Project
-from core.views.words import moment
+from core.store.projects.project_commands import Project
+from core.views.wording import moment
 from ui.shared import cache, choosers, frame
 
 R = TypeVar("R")
@@ -51,7 +51,7 @@ def send(command: Command[R], then: Callable[[], Any] | None = None) -> None:
                 st.session_state.setdefault(kept, []).append(outcome.job_id)
             st.session_state[_BEGUN] = command.doing
         else:
-            frame.flash(command.said(outcome.result))
+            frame.flash(command.summary(outcome.result))
             frame.changed_here()
             if made := command.opens(outcome.result):
                 frame.open_project(made)
@@ -70,28 +70,28 @@ def offer(label: str, command: Command[Any], then: Callable[[], Any] | None = No
         running = any(job.params.get("command") == command.name for job in under_way)
         last = executor.last_of(store, command)
         if last is not None and last.state == "failed":
-            st.warning(frame.plain(executor.ended_said(store, last)))
+            st.warning(frame.plain(executor.ended_text(store, last)))
     if st.button(label, **{**options, "disabled": running or options.get("disabled", False)}):
         send(command, then)
 
 
-def tell_ends() -> None:
+def report_ends() -> None:
     """Leave a message of each command whose job has ended since this visitor saw it run, and open what it made."""
     store, watched = frame.store(), st.session_state.get(_WATCHED, [])
     made = ""
     for job_id in list(dict.fromkeys(watched)):
-        job = jobs.find_job(store, job_id)
+        job = lifecycle.find_job(store, job_id)
         if job is not None and not job.ended:
             continue
         watched[:] = [other for other in watched if other != job_id]
         if job is None:  # the project is gone, and its jobs with it
             continue
         if job.state == "done":
-            frame.flash(executor.done_said(job))
+            frame.flash(executor.done_text(job))
             if job_id in st.session_state.get(_ASKED, []):
                 made = executor.opened(job) or made
         else:
-            frame.flash(executor.ended_said(store, job), kind="warning")
+            frame.flash(executor.ended_text(store, job), kind="warning")
         frame.changed_here()
     if made:
         frame.open_project(made)
@@ -115,7 +115,7 @@ def show_under_way() -> None:
 @st.fragment(run_every=1)
 def _watch(project_id: str | None, were_running: set[str]) -> None:
     store = frame.workspace()
-    jobs.sweep(store)
+    lifecycle.sweep(store)
     running = executor.under_way(store, project_id)
     if were_running - {job.id for job in running}:
         st.rerun()
@@ -135,7 +135,7 @@ def figure(
     on_request: bool = False,
     by_itself: Callable[[], Any] | None = None,
     **options: Any,
-) -> Found[R] | None:
+) -> MeasuredFigure[R] | None:
     """A figure of the project as it stands; None as long as it isn't there: the `button` that asks for it, or the sign
     of its job, is shown.
 
@@ -169,8 +169,8 @@ def figure(
 
 def _at_once(
     wanted: Figure[R], project: Project, button: str, key: str, on_request: bool, options: dict[str, Any]
-) -> Found[R] | None:
-    asked = [params_of(wanted), project.stamp]
+) -> MeasuredFigure[R] | None:
+    asked = [params_of(wanted), project.cache_key]
     if on_request and st.session_state.get(f"_asked-{key}") != asked:
         if not st.button(button, key=f"compute-{key}", **options):
             return None
@@ -186,7 +186,7 @@ def _at_once(
 
 def _ask(
     wanted: Figure[Any],
-    job: jobs.Job | None,
+    job: lifecycle.Job | None,
     button: str,
     key: str,
     options: dict[str, Any],
@@ -222,30 +222,30 @@ def begin(wanted: Figure[Any], before: Callable[[], Any] | None = None) -> None:
 
 
 @st.fragment(run_every=1)
-def watch(job_id: str, sign: Callable[[jobs.Job], Any], key: str) -> None:
+def watch(job_id: str, sign: Callable[[lifecycle.Job], Any], key: str) -> None:
     """The `sign` of a job that runs, and a way to stop it; the page runs anew once it has ended."""
     store = frame.workspace()
-    jobs.sweep(store)
-    job = jobs.find_job(store, job_id)
+    lifecycle.sweep(store)
+    job = lifecycle.find_job(store, job_id)
     if job is None or job.ended:
         st.rerun()
     _with_stop(store, job, sign, key)
 
 
-def _with_stop(store: Store, job: jobs.Job, sign: Callable[[jobs.Job], Any], key: str) -> None:
+def _with_stop(store: Store, job: lifecycle.Job, sign: Callable[[lifecycle.Job], Any], key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         sign(job)
         if st.button("Cancel", key=f"stop-{key}"):
-            jobs.cancel(store, job.id)
+            lifecycle.cancel(store, job.id)
             st.rerun()
 
 
-def so_far(what: str, job: jobs.Job, more: str = "") -> None:
+def so_far(what: str, job: lifecycle.Job, more: str = "") -> None:
     """What a job does, how far it is, and its time."""
     if job.started_at is None:
         far = "starting"
     else:
         done = f"{percent(job.share)}, " if job.total else ""
-        far = f"{done}{jobs.age(job.started_at):,.0f} s so far"
+        far = f"{done}{lifecycle.age(job.started_at):,.0f} s so far"
     said = " ".join(filter(None, [f"{what} in the background, {far}.", more, "You may leave this page."]))
     st.caption(f":material/hourglass_top: {said}")

@@ -9,7 +9,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.mappings import forget_mapping, read_mapping, remember_mapping
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.views import columns
 from ui.shared import frame
 from ui.shared.columns_form import columns_form

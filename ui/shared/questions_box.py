@@ -7,25 +7,25 @@ from typing import Any
 
 import streamlit as st
 
-from core.platforms import Mapping, Question
-from core.votes.meanings import MEANT, as_said
+from core.platforms import Mapping, ValueQuestion
+from core.votes.meanings import MEANT, meanings_of
 from ui.shared import choosers, frame
 
 _SAID = "_said"  # in the session: for each uploaded file what was said, by role and value
 _OPEN = "?"
 
 
-def said_of(file: Any) -> Mapping | None:
+def answers_of(file: Any) -> Mapping | None:
     """What somebody said of a file's values since it was uploaded; None for nothing."""
     told = st.session_state.get(_SAID, {}).get(file.file_id)
-    return Mapping().saying(as_said(told)) if told else None
+    return Mapping().saying(meanings_of(told)) if told else None
 
 
-def questions_box(file: Any, questions: Sequence[Question]) -> None:
+def questions_box(file: Any, questions: Sequence[ValueQuestion]) -> None:
     """The questions that a file's values leave open, those answered too, and the button that reads it so."""
     kept: dict[str, dict[tuple[str, str], str]] = st.session_state.setdefault(_SAID, {})
     said = kept.get(file.file_id, {})
-    told = [Question(role, value, 0, 0) for role, value in said]
+    told = [ValueQuestion(role, value, 0, 0) for role, value in said]
     if not questions and not told:
         return
     with st.form(f"questions-{file.file_id}"):
@@ -52,4 +52,4 @@ def remarks(preview: Any) -> list[Any]:
     return [issue for issue in preview.issues if issue not in asked]
 
 
-__all__ = ["questions_box", "remarks", "said_of"]
+__all__ = ["questions_box", "remarks", "answers_of"]

@@ -10,7 +10,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.tabular import in_utf8
 from ui.shared import encoding_box, frame
-from ui.shared.held_files import HeldFile
+from ui.shared.held_files import StoredUpload
 
 
 def in_chosen_encoding(files: Sequence[Any], key: str) -> list[Any]:
@@ -28,5 +28,5 @@ def in_chosen_encoding(files: Sequence[Any], key: str) -> list[Any]:
         except RunoffError as error:
             frame.show_error(error)
         else:
-            found.append(HeldFile(f"{file.file_id}-{encoding}", file.name, data))
+            found.append(StoredUpload(f"{file.file_id}-{encoding}", file.name, data))
     return found

@@ -12,7 +12,7 @@ from core.base.plurals import many
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.archive import copy_without_ballots
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.store.tokens.areas import DeletedArea, change_area, change_areas, correct_spelling, delete_area, restore_area
 from core.tokens.files import AreaTokens, Renamed, checked, clean_token, is_several, read_pasted
 from core.tokens.lists import split_tokens
@@ -42,7 +42,7 @@ def edit_box(store: Store, project: Project, view: TokensView) -> None:
     text = st.text_area(_label(area), drafts.begin(draft, key, stored), height=300, key=key)
     drafts.keep(draft, text, stored)
     with back:
-        drafts.tell(draft, "Your changes to this area")
+        drafts.show_restored(draft, "Your changes to this area")
     new = [line for line in text.splitlines() if is_several(clean_token(line)) and clean_token(line) not in area.tokens]
     if split_box(new, key):
         text = "\n".join("\n".join(split_tokens(line)) if line in new else line for line in text.splitlines())
@@ -135,7 +135,7 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
         given = [row for row in given if row[1].strip()]
     drafts.keep(draft, given, rows)
     with back:
-        drafts.tell(draft, "Your changes to this table")
+        drafts.show_restored(draft, "Your changes to this table")
     changed = given != rows
     try:
         new = checked(given)

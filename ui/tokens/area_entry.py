@@ -11,7 +11,7 @@ import streamlit as st
 from core.base.plurals import plural
 from core.errors import RunoffError
 from core.store import Store
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.store.tokens.areas import add_areas
 from core.tabular import is_workbook
 from core.tokens.files import TokenFile, TokenLists, clean_token, is_several, open_list, read_pasted
@@ -81,7 +81,7 @@ def add_box(store: Store, project: Project) -> None:
         drafts.keep(draft, (name, text), ("", ""))
         split = split_box([line for line in text.splitlines() if is_several(clean_token(line))], f"paste-{key}")
         with back:
-            drafts.tell(draft, "A new area", one=True)
+            drafts.show_restored(draft, "A new area", one=True)
         if st.button("Add area", type="primary"):
             if not clean_token(name):
                 st.error("The area has no name. Type one above the tokens.")

@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.base.plurals import plural
 from core.store import Store
-from core.store.projects.library import Imported
-from core.store.projects.projects import Project
+from core.store.projects.embedding_library import Imported
+from core.store.projects.project_commands import Project
 from core.store.tokens.areas import add_tokens
 from core.tokens.files import AreaTokens
 from core.views.tokens import N_SAMPLED, ProposedView, TokensView

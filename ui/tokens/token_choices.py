@@ -11,8 +11,8 @@ import streamlit as st
 from core.base.plurals import many, plural
 from core.errors import RunoffError
 from core.store import Store
-from core.store.projects.library import read_embeddings
-from core.store.projects.projects import Project
+from core.store.projects.embedding_library import read_embeddings
+from core.store.projects.project_commands import Project
 from core.store.tokens.areas import ItemRules, set_item_rules
 from core.store.tokens.frequencies import RareTokens, use_list, use_ranks, use_wordfreq
 from core.tokens.frequencies import Frequencies, wordfreq_languages

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from core.base.plurals import many, plural
-from core.commands.figures.votes import Preview, WithoutVoters
+from core.commands.figures.votes import ExclusionPreview, WithoutVoters
 from core.commands.voters import ExcludeVoters, ReadmitVoters
-from core.store.projects.projects import Project
-from core.trust.voter_rules import RULES, Rule, n_judged, propose
+from core.store.projects.project_commands import Project
+from core.trust.voter_rules import RULES, VoterRule, n_judged, propose
 from core.views.voters import VotersView
 from ui.help import glossary
 from ui.shared import choosers, frame, jobs
@@ -51,7 +51,7 @@ def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.D
     return found
 
 
-def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
+def _rule(project: Project, view: VotersView, rule: VoterRule) -> tuple[bool, float]:
     """One rule: switch, bound, and whom it would name."""
     key = f"rule-{project.id}-{rule.key}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -118,7 +118,7 @@ def _choose(key: str, ids: list[int]) -> None:
     st.session_state[key] = ids
 
 
-def show_preview(preview: Preview) -> None:
+def show_preview(preview: ExclusionPreview) -> None:
     """What would change, in words and for each embedding."""
     with st.container(border=True):
         for sentence in preview.said:

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.base.plurals import many
-from core.store.projects.projects import Project
+from core.store.projects.project_commands import Project
 from core.views.voters import COLUMNS, MOST_SHOWN, PERCENT, VotersView
 from ui.shared import choosers, frame
 from ui.shared.shares import in_percent

@@ -19,16 +19,16 @@ import sqlalchemy as sa
 
 from ...base.parallel import Progress, split
 from ...errors import StoreError
-from ...jobs.jobs import JOBS, Job, same_job
+from ...jobs.lifecycle import JOBS, Job, same_job
 from ...store import Store
 from ...store import schema as t
 from ...store.command import ENDED, insert_done, mark_done
-from ...store.projects.projects import Project, get_project
-from ...store.spool import made_path, put_made, read_made
+from ...store.projects.project_commands import Project, get_project
+from ...store.spool import output_path, put_output, read_output
 from ..base import from_json, result_type, to_json
 
 CHANGED = "The votes or the project changed while this was computed. Ask again."
-MOST_KEPT = 200  # figures of one kind that a project keeps: the newest
+MAX_STORED = 200  # figures of one kind that a project keeps: the newest
 R = TypeVar("R")
 
 
@@ -70,7 +70,7 @@ class Figure(ABC, Generic[R]):
 
 
 @dataclass(frozen=True, eq=False)
-class Found(Generic[R]):
+class MeasuredFigure(Generic[R]):
     """A figure that was measured: its result, and what reads its file (`StoreError` where that is gone).
 
     key : tells it from others of the same kind; job : that which keeps it, None where it was measured at once.
@@ -99,10 +99,10 @@ def figure_of(job: Job, kind: type[Figure[R]]) -> Figure[R]:
     return from_json({"project_id": job.project_id, **settings}, kind)
 
 
-def measure_now(store: Store, figure: Figure[R]) -> Found[R]:
+def measure_now(store: Store, figure: Figure[R]) -> MeasuredFigure[R]:
     """Measure a figure for whoever waits for it; nothing is kept. Errors as of the figure."""
     result, data = figure.measure(store, None)
-    return Found(result, f"{json.dumps(params_of(figure))} now", lambda: data or b"")
+    return MeasuredFigure(result, f"{json.dumps(params_of(figure))} now", lambda: data or b"")
 
 
 def job_of(store: Store, figure: Figure[Any]) -> Job | None:
@@ -112,16 +112,16 @@ def job_of(store: Store, figure: Figure[Any]) -> Job | None:
 
 def is_there(store: Store, figure: Figure[Any], job: Job) -> bool:
     """Whether what a job has found is still there: files go after a day."""
-    return job.state == "done" and (not (job.result or {}).get("file") or made_path(store, job.id).is_file())
+    return job.state == "done" and (not (job.result or {}).get("file") or output_path(store, job.id).is_file())
 
 
-def read(store: Store, figure: Figure[R], job: Job) -> Found[R]:
+def read(store: Store, figure: Figure[R], job: Job) -> MeasuredFigure[R]:
     """What a job that is done has found."""
     result = from_json((job.result or {})["found"], figure.result())
-    return Found(result, job.id, partial(read_made, made_path(store, job.id)), job)
+    return MeasuredFigure(result, job.id, partial(read_output, output_path(store, job.id)), job)
 
 
-def kept_ids(store: Store, figures: Sequence[Figure[Any]]) -> list[str | None]:
+def stored_ids(store: Store, figures: Sequence[Figure[Any]]) -> list[str | None]:
     """For each of some figures of one kind and project the id of the row that keeps it; None where none does."""
     if not figures:
         return []
@@ -136,7 +136,7 @@ def carry_out(store: Store, figure: Figure[Any], job_id: str, progress: Progress
     """Measure a figure as its job does, and keep it in the job's row; errors as of `measured`."""
     result, data = measured(store, figure, progress)
     if data is not None:
-        put_made(store, job_id, data)
+        put_output(store, job_id, data)
     with store.write(JOBS) as conn:
         mark_done(conn, job_id, result)
         tidy(conn, figure.project_id, figure.kind, figure.revision)
@@ -164,7 +164,7 @@ def measure_and_keep(store: Store, figures: Iterable[Figure[Any]], progress: Pro
     `progress` is told of all of them together. Raises as `measured`; what was kept until then stays.
     """
     every = list(figures)
-    missing = [figure for figure, id_ in zip(every, kept_ids(store, every), strict=True) if id_ is None]
+    missing = [figure for figure, id_ in zip(every, stored_ids(store, every), strict=True) if id_ is None]
     with store.read() as conn:
         seconds = [figure.seconds(conn) for figure in missing]
     for figure, of_this in zip(missing, split(progress, seconds), strict=True):
@@ -183,12 +183,12 @@ def keep(store: Store, figure: Figure[Any], result: Mapping[str, Any]) -> str:
 
 
 def tidy(conn: sa.Connection, project_id: str, kind: str, revision: int) -> None:
-    """Remove what was kept, or failed, of another revision of a project, and the oldest of more than `MOST_KEPT`."""
+    """Remove what was kept, or failed, of another revision of a project, and the oldest of more than `MAX_STORED`."""
     query = sa.select(t.job.c.id, t.job.c.params).where(*_of(project_id, kind), t.job.c.state.in_(ENDED))
     rows = conn.execute(query.order_by(t.job.c.created_at.desc())).all()
     old = [id_ for id_, params in rows if params.get("revision") != revision]
     current = [id_ for id_, params in rows if params.get("revision") == revision]
-    if gone := [*old, *current[MOST_KEPT:]]:
+    if gone := [*old, *current[MAX_STORED:]]:
         conn.execute(sa.delete(t.job).where(t.job.c.id.in_(gone)))
 
 

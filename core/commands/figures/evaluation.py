@@ -18,27 +18,27 @@ import sqlalchemy as sa
 from ...base.parallel import Progress, split
 from ...embeddings import Embedding
 from ...errors import InputError, RunoffError
-from ...evaluation import TOP_K, Comparison, Correlations, correlations
-from ...evaluation import tokens as token_draws
+from ...evaluation import TOP_K, Correlations, ModelComparison, correlations
+from ...evaluation import token_intervals as token_draws
 from ...evaluation.baselines import RANDOM, baselines
 from ...evaluation.causes import WHAT, layout, variants
 from ...evaluation.chance import permutation_test
-from ...evaluation.differences import Told, by_tokens
-from ...evaluation.intervals import Difference, Resampled, number_of_resamples, with_intervals
-from ...evaluation.tokens import with_token_intervals
+from ...evaluation.differences import PairwiseDifference, by_tokens
+from ...evaluation.token_intervals import with_token_intervals
+from ...evaluation.vote_intervals import ModelDifference, Resampled, number_of_resamples, with_intervals
 from ...protocols import protocol_of
 from ...scores.fit import fit_votes
-from ...scores.reliability import Agreement
+from ...scores.reliability import RepeatedCorrelation
 from ...store import Store
 from ...store.projects.plans import read_rankings
-from ...store.projects.projects import get_project
+from ...store.projects.project_commands import get_project
 from ...store.tokens.areas import areas_of
 from ...store.votes.tallies import closed_votes
 from ...trust import reliability
 from ..base import result_type
-from . import evaluated
+from . import evaluation_inputs
 from .base import Figure, R, measure_and_keep
-from .evaluated import BASELINES, FIGURES, Evaluated, Settings, seeded
+from .evaluation_inputs import BASELINES, FIGURES, Evaluated, Settings, seeded
 
 # Seconds: what a page waits for of its own accord, all of it together, and what is so little that it never goes to a
 # job; what a job begins with by itself, figure by figure: longer ones wait for somebody who asks.
@@ -77,7 +77,7 @@ class OfEvaluation(Figure[R]):
         return float("inf") if self.view is None else self.takes(self.view)
 
     def measure(self, store: Store, progress: Progress | None) -> tuple[Any, None]:
-        view = evaluated.load(store, self.project_id, *self.settings) if self.view is None else self.view
+        view = evaluation_inputs.load(store, self.project_id, *self.settings) if self.view is None else self.view
         return self.made(store, view, progress), None
 
     def takes(self, view: Evaluated) -> float:
@@ -93,7 +93,7 @@ def _size(view: Evaluated) -> int:
     return len(view.dataset) * len(view.evaluations)
 
 
-def bounds_of(comparison: Comparison | None, ends: tuple[str, ...]) -> dict[str, Any] | None:
+def bounds_of(comparison: ModelComparison | None, ends: tuple[str, ...]) -> dict[str, Any] | None:
     """The bounds of all figures of a comparison, and what they are about."""
     if comparison is None:
         return None
@@ -108,7 +108,7 @@ def bounds_of(comparison: Comparison | None, ends: tuple[str, ...]) -> dict[str,
     }
 
 
-def with_bounds(comparison: Comparison | None, kept: Mapping[str, Any] | None, ends: tuple[str, ...]) -> Any:
+def with_bounds(comparison: ModelComparison | None, kept: Mapping[str, Any] | None, ends: tuple[str, ...]) -> Any:
     """A comparison with the bounds that `bounds_of` kept of it; None where there were none."""
     if comparison is None or kept is None:
         return None
@@ -134,7 +134,7 @@ class VotesFound:
     resamples, and why there are none, or ""."""
 
     bounds: Bounds | None
-    differences: tuple[Difference, ...]
+    differences: tuple[ModelDifference, ...]
     resamples: int
     problem: str
 
@@ -167,10 +167,12 @@ class VotesIntervals(OfEvaluation[VotesFound]):
 
     def made(self, store: Store, view: Evaluated, progress: Progress | None) -> VotesFound:
         drawing, taking = split(progress, self._parts(view))
-        return of_draws(view, evaluated.load_draws(store, self.project_id, self.resamples, progress=drawing), taking)
+        return of_draws(
+            view, evaluation_inputs.load_draws(store, self.project_id, self.resamples, progress=drawing), taking
+        )
 
 
-def of_draws(view: Evaluated, drawn: evaluated.DatasetDraws, progress: Progress | None = None) -> VotesFound:
+def of_draws(view: Evaluated, drawn: evaluation_inputs.DatasetDraws, progress: Progress | None = None) -> VotesFound:
     """Intervals from resampled scores; none, and why, where the protocol has none or voters can't be resampled."""
     if drawn.problem or view.compared is None:
         return VotesFound(None, (), 0, drawn.problem)
@@ -186,7 +188,7 @@ class TokensFound:
     many tokens, and why there are none, or ""."""
 
     bounds: Bounds | None
-    told: dict[str, tuple[Told, ...]]
+    told: dict[str, tuple[PairwiseDifference, ...]]
     n_tokens: int
     problem: str
 
@@ -297,7 +299,7 @@ def top_of(store: Store, project_id: str, n0: float, progress: Progress | None =
             continue
 
         metric = partial(reliability.both_weighted, n0=n0)
-        made: dict[str, tuple[Callable[..., Agreement], int]] = {
+        made: dict[str, tuple[Callable[..., RepeatedCorrelation], int]] = {
             HALVES: (reliability.halves, reliability.HALVES_SEED),
             CEILING: (reliability.ceiling, reliability.CEILING_SEED),
         }
@@ -448,7 +450,7 @@ def figure_of(name: str, project_id: str, view: Evaluated, revision: int, *extra
 
 
 @dataclass(frozen=True)
-class Shared:
+class MeasuringPolicy:
     """Who measures what: the page at once, a job that begins by itself, or a job that somebody asks for."""
 
     at_once: tuple[str, ...] = ()
@@ -456,13 +458,15 @@ class Shared:
     on_request: tuple[str, ...] = ()
 
 
-def share_out(figures: Sequence[OfEvaluation[Any]]) -> Shared:
+def share_out(figures: Sequence[OfEvaluation[Any]]) -> MeasuringPolicy:
     """Share out the figures that a page lacks; they are all that it wants of its own accord."""
     seconds = {figure.name: figure.takes(figure.view) for figure in figures}
     short = [name for name, takes in seconds.items() if takes <= BY_ITSELF]
     waits = sum(seconds[name] for name in short) <= TOGETHER
     at_once = tuple(name for name in short if waits or seconds[name] <= LITTLE)
-    return Shared(at_once, tuple(n for n in short if n not in at_once), tuple(n for n in seconds if n not in short))
+    return MeasuringPolicy(
+        at_once, tuple(n for n in short if n not in at_once), tuple(n for n in seconds if n not in short)
+    )
 
 
 @dataclass(frozen=True)
@@ -513,7 +517,7 @@ def keep_figures(
     """
     project = get_project(store, project_id)
     n0, notion, policy, top = settings or (2.0, project.notion, "common", TOP_K)
-    view = evaluated.load(store, project_id, n0, notion, policy, top)
+    view = evaluation_inputs.load(store, project_id, n0, notion, policy, top)
     at = project.revision if revision is None else revision
     wanted = [figure_of(name, project_id, view, at) for name in names] if view.evaluations else []
     if most_seconds is not None:

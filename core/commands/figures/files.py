@@ -1,4 +1,4 @@
-"""Files that are read or made for a page: result files, the dataset's zip, the project file, the table to settle up."""
+"""Files that are read or made for a page: result files, the dataset's zip, the project file, the table of payments."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ import sqlalchemy as sa
 from ...base.parallel import Progress
 from ...dataset.formats import parquet
 from ...errors import InputError, Issue
-from ...platforms import Mapping, Question, UnnamedColumnsError
+from ...platforms import Mapping, UnnamedColumnsError, ValueQuestion
 from ...store import Store
 from ...store import schema as t
-from ...store.ballots.ballots import Ballot
+from ...store.ballots.ballot_rows import Ballot
 from ...store.projects.archive import export_project
 from ...store.spool import read_upload
-from ...store.votes.settlement import read_assignments
-from ...store.votes.votes import UploadPreview, preview_upload
+from ...store.votes.intake import UploadPreview, preview_upload
+from ...store.votes.payment import read_assignments
 from ...tables import ASSIGNMENTS
 from ..base import n_comparisons
 from ..projects import publishing_seconds
 from ..publishing import publish
-from ..votes import Brought
-from .base import Figure, Found
+from ..votes import SpooledFile
+from .base import Figure, MeasuredFigure
 from .votes import READ
 
 MOST_SHOWN = 5_000  # rows of a class that a page shows
@@ -55,7 +55,7 @@ class FileRead:
     accepted_before: str | None = None
     mapping: dict[str, Any] | None = None
     takes_something: bool = False
-    questions: tuple[Question, ...] = ()
+    questions: tuple[ValueQuestion, ...] = ()
 
     @property
     def error(self) -> InputError:
@@ -70,13 +70,13 @@ class ReadFile(Figure[FileRead]):
     name = "upload_preview"
     version = 4
     doing = "Reading the file"
-    file: Brought
+    file: SpooledFile
     area_id: int | None
     code: str
     said: dict[str, Any] | None
 
     @classmethod
-    def of(cls, project_id: str, revision: int, ballot: Ballot, file: Brought, said: Mapping | None) -> ReadFile:
+    def of(cls, project_id: str, revision: int, ballot: Ballot, file: SpooledFile, said: Mapping | None) -> ReadFile:
         """Read a file for a ballot."""
         told = None if said is None else said.stored()
         return cls(project_id, revision, file, ballot.area_id, ballot.code, told)
@@ -119,7 +119,7 @@ def _answers(found: UploadPreview) -> bytes:
     return target.getvalue()
 
 
-def answers_of(found: Found[FileRead], name: str, most: int | None = None) -> pd.DataFrame:
+def answers_of(found: MeasuredFigure[FileRead], name: str, most: int | None = None) -> pd.DataFrame:
     """The answers of a class, or the first of them, in the order of the file; `StoreError` where they are gone."""
     answers = pq.read_table(pa.BufferReader(found.read_file()), filters=[("class", "==", name)])
     return (answers if most is None else answers.slice(0, most)).to_pandas()
@@ -168,7 +168,8 @@ class ProjectFile(Figure[MadeFile]):
 
 @dataclass(frozen=True)
 class Assignments(Figure[int]):
-    """The assignments of a ballot to settle up: how many; the table (`tables.ASSIGNMENTS`) is the file, as Parquet."""
+    """The assignments of a ballot to decide on and pay: how many; the table (`tables.ASSIGNMENTS`) is the file, as
+    Parquet."""
 
     name = "settlement"
     version = 2

@@ -14,8 +14,8 @@ import sqlalchemy as sa
 
 from ...base.parallel import Progress
 from ...errors import InputError, RunoffError
-from ...evaluation.intervals import FIGURES as OF_VOTES
-from ...evaluation.needed import Needed, Voting, tokens_needed, votes_needed
+from ...evaluation.sample_size import Needed, VotingScenario, tokens_needed, votes_needed
+from ...evaluation.vote_intervals import FIGURES as OF_VOTES
 from ...plan import Plan
 from ...simulation.schemes import SchemeRow
 from ...simulation.similarities import at_other_budgets
@@ -33,15 +33,15 @@ from ...store.scores.forecasts import (
 )
 from ...voters.model import PAPER_PANEL, Panel
 from .base import Figure, R
-from .evaluated import Evaluated
 from .evaluation import OfEvaluation
+from .evaluation_inputs import Evaluated
 
 MOST_TIMES, MOST_VOTES = 16, 200_000  # how far the simulation goes
 SEED = 2020
 
 
 @dataclass(frozen=True)
-class Answer:
+class SampleSizes:
     """What was found: by votes and by tokens, each left out with the reason in `problems`; `voters` says who voted."""
 
     found: tuple[Needed, ...]
@@ -50,7 +50,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class WhatItTakes(OfEvaluation[Answer]):
+class RequiredSample(OfEvaluation[SampleSizes]):
     """What tells two embeddings apart; `extra` is the first, the second, the figure, and who votes: "fitted" or
     "paper". What can't be told is a problem. Raises `InputError` where an embedding is gone."""
 
@@ -62,7 +62,7 @@ class WhatItTakes(OfEvaluation[Answer]):
     def takes(self, view: Evaluated) -> float:
         return 60.0 + 0.3 * len(view.dataset)
 
-    def made(self, store: Store, view: Evaluated, progress: Progress | None) -> Answer:
+    def made(self, store: Store, view: Evaluated, progress: Progress | None) -> SampleSizes:
         first, second, figure, voters = self.extra
         if view.compared is None or not {first, second} <= set(view.compared.names):
             raise InputError("The project hasn't these embeddings any more. Choose others.")
@@ -102,7 +102,7 @@ class WhatItTakes(OfEvaluation[Answer]):
                 found.append(search())
             except RunoffError as error:
                 problems.append(str(error))
-        return Answer(tuple(found), tuple(problems), told)
+        return SampleSizes(tuple(found), tuple(problems), told)
 
 
 def _half(progress: Progress | None, which: int) -> Progress | None:
@@ -112,7 +112,7 @@ def _half(progress: Progress | None, which: int) -> Progress | None:
     return lambda done, total: progress(round(500 * (which + min(done / total, 1))), 1000)
 
 
-def _voting(store: Store, project_id: str, notion: str, voters: str, n_votes: int) -> tuple[Voting, str]:
+def _voting(store: Store, project_id: str, notion: str, voters: str, n_votes: int) -> tuple[VotingScenario, str]:
     """Who votes in the simulation and in what ballots; the same in words."""
     panel, words = PAPER_PANEL, "voters like the paper's (σ* .02 to .2, ε .005 to .05)"
     if voters == "fitted":
@@ -129,9 +129,9 @@ def _voting(store: Store, project_id: str, notion: str, voters: str, n_votes: in
             )
     plan = read_plan(store, project_id)
     if plan is None:
-        return Voting(panel, notion=notion), words
+        return VotingScenario(panel, notion=notion), words
     each = max(5, round(n_votes / max(plan.n_voters, 1)))
-    return Voting(panel, each, plan.n_ballots, plan.keep, notion=notion), words
+    return VotingScenario(panel, each, plan.n_ballots, plan.keep, notion=notion), words
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from ...base.parallel import Progress
 from ...errors import RunoffError
-from ...evaluation.intervals import draw_scores, number_of_resamples
+from ...evaluation.vote_intervals import draw_scores, number_of_resamples
 from ...protocols import protocol_of
 from ...protocols.base import N_TOP
 from ...scores import BallotVotes
@@ -19,19 +19,19 @@ from ...scores.borda import tally
 from ...scores.fit import FittedVotes, fit_votes, joined
 from ...scores.pair_graph import connected_parts
 from ...scores.posterior import item_posteriors
-from ...scores.signal import by_chance
+from ...scores.signal_test import by_chance
 from ...store import Store
-from ...store.ballots.ballots import Ballot, ballots_of
+from ...store.ballots.ballot_rows import Ballot, ballots_of
 from ...store.projects.plans import is_last
-from ...store.scores.foresights import closed_fit_of, read_audit, stored_foresight
+from ...store.scores.next_ballot_value import closed_fit_of, read_audit, stored_next_ballot_value
 from ...store.tokens.areas import items_of
 from ...store.votes.checks import voter_answers, voter_names
 from ...store.votes.tallies import closed_votes, progress_of
 from ...tokens.items import pair_label
 from ...trust import reliability, report
-from ...trust.foresight import Foresight
 from ...trust.guessers import Guessers, find_guessers
-from ...trust.report import Line
+from ...trust.report import TrustCheck
+from ...trust.stopping import NextBallotValue
 from ...trust.voter_quality import side_bias
 from .votes import OfRanking, agreement_of
 
@@ -40,7 +40,7 @@ SCORED = 10_000  # votes that are fitted, and scored again some twenty times, in
 
 
 @dataclass(frozen=True)
-class TrustLines(OfRanking[tuple[Line, ...]]):
+class TrustLines(OfRanking[tuple[TrustCheck, ...]]):
     """All lines of a ranking, by its closed ballots; none before one is closed.
 
     Reads all their votes, fits them once, and scores them again some twenty times.
@@ -54,16 +54,16 @@ class TrustLines(OfRanking[tuple[Line, ...]]):
         ballots = [ballot for ballot in ballots_of(conn, self.project_id, self.area_id) if not ballot.is_open]
         return sum(progress_of(conn, ballot.id).votes for ballot in ballots) / SCORED
 
-    def measure(self, store: Store, progress: Progress | None) -> tuple[tuple[Line, ...], None]:
+    def measure(self, store: Store, progress: Progress | None) -> tuple[tuple[TrustCheck, ...], None]:
         return _lines(store, self.project_id, self.area_id), None
 
 
-def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[Line, ...]:
+def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[TrustCheck, ...]:
     ballots, votes = closed_votes(store, project_id, area_id)
     if not ballots:
         return ()
     with store.read() as conn:
-        foresight = stored_foresight(conn, ballots[-1].id)
+        next_ballot = stored_next_ballot_value(conn, ballots[-1].id)
         items = items_of(conn, project_id, area_id=area_id)
         audit = read_audit(conn, ballots[-1].id)
         tied = closed_fit_of(conn, ballots[-1].id).get("tied_for_first", [])
@@ -77,19 +77,19 @@ def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[Line, ..
         lines.append(line)
     if isinstance(fitted, FittedVotes):
         try:
-            lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, last, chance)
+            lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, next_ballot, last, chance)
         except RunoffError as error:
             lines.append(_no_ranking(str(error)))
     else:
         lines.append(_no_ranking(fitted))
     # ballot 1 holds all: nothing is cut
-    if len(ballots) > 1 and (cut := report.cut_lost(foresight, audit)) is not None:
+    if len(ballots) > 1 and (cut := report.cut_lost(next_ballot, audit)) is not None:
         lines.append(cut)
     reliable = _reliability_lines(ballots[-1], votes, fitted, chance, guessers)
     return (*lines, report.agreement(*agreed, chance=chance), *reliable)
 
 
-def _who_voted(guessers: Guessers, called: pd.DataFrame, answers: pd.DataFrame) -> Line | None:
+def _who_voted(guessers: Guessers, called: pd.DataFrame, answers: pd.DataFrame) -> TrustCheck | None:
     """Voters who have most of the votes, guess, or always take one side, by name."""
     given = answers[(answers["status"] == "counted") & answers["left"].notna()]
     bias = side_bias(given["voter_id"].to_numpy(), given["left"].to_numpy() == 1)
@@ -106,12 +106,12 @@ def _fitted(votes: list[BallotVotes]) -> FittedVotes | str:
         return str(error)
 
 
-def _no_ranking(error: str) -> Line:
+def _no_ranking(error: str) -> TrustCheck:
     why = f"There is no ranking of all items: {error}"
-    return Line("The top", report.RED, why, "See the lines above.")
+    return TrustCheck("The top", report.RED, why, "See the lines above.")
 
 
-def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes], is_last: bool) -> list[Line]:
+def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes], is_last: bool) -> list[TrustCheck]:
     """What the votes allow at all: how many, won and lost, joined."""
     items = np.sort(votes[0].items)
     first, second, outcome, _ = joined(votes, items)
@@ -134,10 +134,10 @@ def _ranking_lines(
     fitted: FittedVotes,
     tied: list[int],
     names: dict[int, str],
-    foresight: Foresight | None,
+    next_ballot: NextBallotValue | None,
     is_last: bool,
     chance: str,
-) -> list[Line]:
+) -> list[TrustCheck]:
     """What is known of the ranking: its top, its first, contradictions, and what was cut."""
     n_top = min(N_TOP, len(fitted.items) - 1)
     if protocol_of(ballot.protocol).of_fit(fitted) is not None:
@@ -150,14 +150,14 @@ def _ranking_lines(
     lines = [report.certain_top(probability, n_top, is_last=is_last, chance=chance)]
     if tied:
         lines.append(report.first_place([names[item] for item in tied], is_last=is_last, chance=chance))
-    if (found := report.no_circles(foresight)) is not None:
+    if (found := report.no_preference_cycles(next_ballot)) is not None:
         lines.append(found)
     return lines
 
 
 def _reliability_lines(
     ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str, chance: str, guessers: Guessers
-) -> list[Line]:
+) -> list[TrustCheck]:
     """Halves of the voters and the noise ceiling."""
     measures = (
         (report.halves, reliability.halves, reliability.HALVES_SEED),

@@ -20,15 +20,15 @@ from ...errors import RunoffError, UndefinedMetricError
 from ...evaluation import compare
 from ...scores.pair_graph import connected_parts
 from ...store import Store
-from ...store.ballots.ballots import ballots_of, pilot_of
-from ...store.projects.library import embeddings_of, open_library
-from ...store.scores.scores import Counted, chosen_otherwise, counted_without, dataset_of, dataset_without
+from ...store.ballots.ballot_rows import ballots_of, pilot_of
+from ...store.projects.embedding_library import embeddings_of, open_library
+from ...store.scores.project_dataset import Counted, chosen_otherwise, counted_without, dataset_of, dataset_without
 from ...store.tokens.areas import items_of
 from ...store.votes.checks import CheckAnswers, check_answers, counted_votes, voted_pairs, voter_answers
 from ...store.votes.tallies import excluded_ids, progress_of
-from ...trust.agreement import Agreement, agreement, raw_agreement
+from ...trust.agreement import KrippendorffAlpha, agreement, raw_agreement
 from ...trust.voter_quality import SideBias, VoterQuality, measure, side_bias
-from ...votes.effects import N_TOP
+from ...votes.upload_effects import N_TOP
 from .base import Figure, R
 
 READ = 25_000  # votes that are read and looked at in a second
@@ -83,7 +83,7 @@ class VoteChecks:
     part_sizes: tuple[int, ...]
     apart: tuple[str, ...]
     sides: SideBias
-    agreement: Agreement | None
+    agreement: KrippendorffAlpha | None
     no_agreement: str
     gold: Share = NO_GOLD
     repeats: Share = NO_REPEATS
@@ -134,7 +134,7 @@ class ChecksOfVotes(OfRanking[VoteChecks]):
         return found_checks, None
 
 
-def agreement_of(conn: sa.Connection, ballot_ids: Sequence[int]) -> tuple[Agreement | None, str]:
+def agreement_of(conn: sa.Connection, ballot_ids: Sequence[int]) -> tuple[KrippendorffAlpha | None, str]:
     """How far voters agree in some ballots, and the reason where α is not defined; reads all their votes."""
     return _agreement(_shared(check_answers(conn, ballot_ids)), len(voted_pairs(conn, ballot_ids)))
 
@@ -157,7 +157,7 @@ def _shares(answers: CheckAnswers, shared: pd.DataFrame) -> dict[str, Any]:
     return found
 
 
-def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[Agreement | None, str]:
+def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[KrippendorffAlpha | None, str]:
     """α over the comparisons that several voters answered; first, second and tie are the same or not (nominal)."""
     if shared.empty:
         return None, (
@@ -176,7 +176,7 @@ KEYS = ["area", "token_a", "token_b"]
 
 
 @dataclass(frozen=True)
-class Preview:
+class ExclusionPreview:
     """What leaving some voters out would change.
 
     before, after : counts over all ballots. changes : items among the first `n_top` that would be others (summed over
@@ -226,7 +226,7 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class WithoutVoters(OfRanking[Preview]):
+class WithoutVoters(OfRanking[ExclusionPreview]):
     """The preview of leaving voters out besides those who are left out already."""
 
     name = "voter_preview"
@@ -234,11 +234,11 @@ class WithoutVoters(OfRanking[Preview]):
     doing = "Scoring without them"
     voter_ids: tuple[int, ...]
 
-    def measure(self, store: Store, progress: Progress | None) -> tuple[Preview, None]:
+    def measure(self, store: Store, progress: Progress | None) -> tuple[ExclusionPreview, None]:
         return _preview(store, self.project_id, self.area_id, self.voter_ids), None
 
 
-def _preview(store: Store, project_id: str, area_id: int | None, voter_ids: tuple[int, ...]) -> Preview:
+def _preview(store: Store, project_id: str, area_id: int | None, voter_ids: tuple[int, ...]) -> ExclusionPreview:
     with store.read() as conn:
         out = excluded_ids(conn, project_id)
         then = out | set(voter_ids)
@@ -250,7 +250,7 @@ def _preview(store: Store, project_id: str, area_id: int | None, voter_ids: tupl
             after = dataset_without(conn, project_id, then)
             otherwise = tuple(chosen_otherwise(conn, project_id, then, area_id))
         except RunoffError as error:
-            return Preview(len(voter_ids), *counts, N_TOP, 0, nothing, (), str(error))
+            return ExclusionPreview(len(voter_ids), *counts, N_TOP, 0, nothing, (), str(error))
     opened = []
     for embedding in imported:
         try:
@@ -259,7 +259,7 @@ def _preview(store: Store, project_id: str, area_id: int | None, voter_ids: tupl
             continue  # the Evaluate page says which can't be opened, and why
     models = _models(before, after, opened) if opened and len(before) and len(after) else nothing
     changes = _changes(before, after)
-    return Preview(len(voter_ids), *counts, min(N_TOP, len(before)), changes, models, otherwise, "")
+    return ExclusionPreview(len(voter_ids), *counts, min(N_TOP, len(before)), changes, models, otherwise, "")
 
 
 def _models(before: pd.DataFrame, after: pd.DataFrame, opened: list[tuple[str, Embedding]]) -> pd.DataFrame:

@@ -201,7 +201,7 @@ def _blunders(facts: Facts) -> Criterion:
     return Criterion(name, PARTLY if n_out else NOT, "; ".join(told).capitalize() + ".")
 
 
-def known_limits(facts: Facts) -> tuple[str, ...]:
+def known_limitations(facts: Facts) -> tuple[str, ...]:
     """The limits that hold here, a sentence each, with the numbers behind them."""
     about, limits = facts.about, []
     if facts.voters.n_simulated:
@@ -218,7 +218,7 @@ def known_limits(facts: Facts) -> tuple[str, ...]:
         limits.append(f"{about['unscored_items']:,} of {facts.n_items:,} items have no score and are left out.")
     limits.append(
         "Exact at the top, less so below: later ballots ask about leading items only. "
-        + _votes_said(facts)
+        + _votes_text(facts)
         + " Compare models by the top-weighted figures ρ_w and τ_w, with their intervals."
     )
     notion = about["notion"]
@@ -238,7 +238,7 @@ def known_limits(facts: Facts) -> tuple[str, ...]:
     return tuple(limits)
 
 
-def _votes_said(facts: Facts) -> str:
+def _votes_text(facts: Facts) -> str:
     dataset = facts.dataset
     if dataset.empty or "votes" not in dataset:
         return ""

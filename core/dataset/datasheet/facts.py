@@ -14,7 +14,7 @@ import pandas as pd
 
 from ...errors import InputError, Issue
 from ...tabular.json_texts import known_values
-from ...trust.agreement import Agreement
+from ...trust.agreement import KrippendorffAlpha
 
 # By the names that Hugging Face uses, so that its card says the same: name for people, address of the text.
 LICENCES = {
@@ -180,7 +180,7 @@ class RankingFacts:
     protocol: str
     plan: dict[str, Any]
     ballots: tuple[BallotFacts, ...]
-    alpha: Agreement | None
+    alpha: KrippendorffAlpha | None
     no_alpha: str
     halves: Reliability
     ceiling: Reliability

@@ -25,7 +25,7 @@ from ...protocols.paper import REFERENCE
 from ...questions.voting_settings import TRAITS
 from ...tables import DATASET
 from ..splits import RULE
-from .checklist import checklist, known_limits
+from .checklist import checklist, known_limitations
 from .facts import Facts, RankingFacts, Reliability
 
 # All that can begin something in CommonMark or GitHub's tables inside a line, HTML and mathematics among it.
@@ -63,13 +63,13 @@ def _groups(match: re.Match[str]) -> list[str]:
 
 def to_markdown(page: bytes) -> bytes:
     """A page of headings, paragraphs, lists, tables and `pre` (templates/blocks.html.j2) as Markdown in UTF-8."""
-    reader = _Page()
+    reader = _PageParser()
     reader.feed(page.decode("utf-8"))
     reader.close()
     return ("\n\n".join(part for part in reader.parts if part) + "\n").encode("utf-8")
 
 
-class _Page(HTMLParser):
+class _PageParser(HTMLParser):
     """What stands in the body of a page, its list of contents left out, block by block."""
 
     def __init__(self) -> None:
@@ -172,7 +172,7 @@ def card(facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence
         several=len(facts.rankings) > 1,
         scales=scales,
         reasons=dict.fromkeys(f"{area}: {of.why_not}" if area else of.why_not for area, of in scales if of.why_not),
-        limits=known_limits(facts),
+        limits=known_limitations(facts),
         reference=REFERENCE,
         json=json.dumps,
         md=md,
@@ -235,7 +235,7 @@ def datasheet(facts: Facts) -> bytes:
         level=percent(facts.about["interval"]["level"]),
         ranked=any(protocol.whole_field for protocol in about),
         no_intervals="; ".join(dict.fromkeys(r.interval_note for r in facts.rankings if r.interval_note)),
-        limits=known_limits(facts),
+        limits=known_limitations(facts),
         checks=[(each.name, each.verdict, each.ground) for each in checklist(facts)],
         split_rule=RULE,
         citation=facts.fields.citation or (cite if facts.fields.authors else ""),

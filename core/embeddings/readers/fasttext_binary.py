@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError
-from ..formats import Block, Head, Reader, Recognised, Source, Subwords, check_dimensions, note_broken, texts_of
+from ..formats import Block, FileHead, Reader, Recognised, Source, Subwords, check_dimensions, note_broken, texts_of
 from ..storage import check_room
 from ..subwords import sum_ngrams
 from .word2vec_binary import MAX_WORD_BYTES
@@ -31,7 +31,7 @@ _MAX_N = 1000
 
 
 @dataclass(frozen=True)
-class _Header:
+class _FasttextHeader:
     """What stands before the dictionary; `is_old` without magic number, `end` is where the dictionary begins."""
 
     dimensions: int
@@ -53,7 +53,7 @@ class _Header:
         return self.n_buckets > 0 and self.max_n > 0
 
 
-def _header(start: bytes) -> _Header | None:
+def _header(start: bytes) -> _FasttextHeader | None:
     """The header in the first bytes of a file, None if they are too few."""
     is_old = not start.startswith(MAGIC)
     counts = struct.Struct("<3iq" if is_old else "<3iqq")
@@ -68,7 +68,7 @@ def _header(start: bytes) -> _Header | None:
         max_n = 0  # fastText itself reads such models so
     n_pruned = pruned[0] if pruned else -1
     end = at + _ARGS.size + counts.size
-    return _Header(dimensions, n_buckets, min_n, max_n, n_entries, n_words, n_pruned, is_old, end)
+    return _FasttextHeader(dimensions, n_buckets, min_n, max_n, n_entries, n_words, n_pruned, is_old, end)
 
 
 def _looks_old(start: bytes) -> bool:
@@ -89,7 +89,7 @@ def _looks_old(start: bytes) -> bool:
     )
 
 
-def recognise(head: Head) -> Recognised | None:
+def recognise(head: FileHead) -> Recognised | None:
     """The magic number, or the arguments of a model older than it; see `Reader.recognise`."""
     has_magic = head.start.startswith(MAGIC)
     if not has_magic and not _looks_old(head.start):
@@ -176,7 +176,7 @@ class _Stream:
             yield piece
 
 
-def _words(stream: _Stream, header: _Header, name: str) -> list[bytes]:
+def _words(stream: _Stream, header: _FasttextHeader, name: str) -> list[bytes]:
     """The words of the dictionary, without labels."""
     words = []
     for number in range(header.n_entries):
@@ -207,7 +207,7 @@ def _map(path: Path, n_rows: int, dimensions: int, offset: int = 0) -> np.ndarra
     return np.memmap(path, dtype="<f4", mode="r", offset=offset, shape=(n_rows, dimensions))
 
 
-def _matrices(stream: _Stream, source: Source, header: _Header) -> tuple[np.ndarray, np.ndarray]:
+def _matrices(stream: _Stream, source: Source, header: _FasttextHeader) -> tuple[np.ndarray, np.ndarray]:
     """The rows of words and of n-grams: in the file itself, or unpacked into the scratch folder."""
     if not header.is_old and stream.take(1) != b"\0":
         raise _quantised(source.name)

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from ...base.durable import shown_name
 from ...errors import InputError
-from ..formats import Block, Head, Reader, Recognised, Source, Subwords
+from ..formats import Block, FileHead, Reader, Recognised, Source, Subwords
 from ..storage import available_memory, check_room
 
 FORMAT = "gensim model"
@@ -65,7 +65,7 @@ def _first_class(start: bytes) -> tuple[str, str]:
     return "", ""
 
 
-def recognise(head: Head) -> Recognised | None:
+def recognise(head: FileHead) -> Recognised | None:
     """A pickle of a class of gensim's; see `Reader.recognise`."""
     if not _PICKLE.match(head.start):
         return None

@@ -21,7 +21,7 @@ from ..formats import (
     BOM,
     Block,
     EncodingError,
-    Head,
+    FileHead,
     Options,
     Reader,
     Recognised,
@@ -81,7 +81,7 @@ def read_vocabulary_file(path: Path, options: Options, n_rows: int | None = None
         data = content.read(_MAX_BYTES)
         if content.read(1):
             raise InputError(f"{name} is over {_MAX_BYTES >> 30} GB long, too much for a list of words.")
-    text = _decode(Head(path, len(data), data, name, options=options))
+    text = _decode(FileHead(path, len(data), data, name, options=options))
     digest = hashlib.sha256(data).hexdigest()
     if text.lstrip()[:1] in ("[", "{"):
         words = _from_json(name, text)
@@ -108,7 +108,7 @@ def _lines(text: str, n_rows: int | None) -> list[str]:
     return lines
 
 
-def _decode(head: Head) -> str:
+def _decode(head: FileHead) -> str:
     data = head.start.removeprefix(BOM)
     try:
         return data.decode(head.options.codec, head.options.errors)
@@ -182,7 +182,7 @@ def _header(data: bytes, name: str) -> tuple[tuple[int, ...], bool, np.dtype, in
     return shape, fortran, dtype, stream.tell()
 
 
-def recognise(head: Head) -> Recognised | None:
+def recognise(head: FileHead) -> Recognised | None:
     """The format's mark, and two dimensions of floating-point numbers; see `Reader.recognise`."""
     if not head.start.startswith(MAGIC):
         return None

@@ -22,11 +22,11 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputError, Issue
+from ...tabular.cell_values import is_missing, long_column_numbers
 from ...tabular.dialect import Dialect, find_dialect, find_long_dialect, lines, records_of
 from ...tabular.table import is_blank, places_of, same_name, shown_header, trimmed, why_unreadable
-from ...tabular.values import is_missing, long_column_numbers
 from ..containers import open_content
-from ..formats import BOM, SIMILARITIES, EncodingError, Head, Recognised, Source, suggest_encoding
+from ..formats import BOM, SIMILARITIES, EncodingError, FileHead, Recognised, Source, suggest_encoding
 
 SAMPLE_BYTES = 1 << 20
 _MAX_LINE = 64 << 20  # letters
@@ -137,7 +137,7 @@ _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
-class Rows:
+class SimilarityRows:
     """The rows with a value: `tokens` (2n strings: a, b, a, b, …), `values` (n, float64), `numbers` of the rows (n,
     the header is row 1); `n_empty` rows had no value."""
 
@@ -152,7 +152,7 @@ def _codec(head: bytes, chosen: str) -> str:
     return "utf-16" if head.startswith(_MARKS) else chosen
 
 
-def recognise(head: Head) -> Recognised | None:
+def recognise(head: FileHead) -> Recognised | None:
     """A first line that names the columns; see `Reader.recognise`."""
     codec = _codec(head.start, head.options.codec)
     beginning = head.start[:_HEADER_BYTES].decode(codec, "replace").removeprefix("\ufeff")
@@ -253,7 +253,7 @@ class _Collector:
             yield texts.to_pylist(), self._numbers[start : start + len(texts)]
             start += len(texts)
 
-    def rows(self, notes: list[str]) -> Rows:
+    def rows(self, notes: list[str]) -> SimilarityRows:
         """All that was taken in; how commas were read goes to `notes`."""
         self._flush()
         values = []
@@ -263,10 +263,12 @@ class _Collector:
             for issue in read.bad:
                 self.wrong(issue)
         numbers = np.array(self._numbers, dtype=np.int64)
-        return Rows(pa.chunked_array(self._chunks, pa.string()), np.concatenate(values), numbers, self.n_empty)
+        return SimilarityRows(
+            pa.chunked_array(self._chunks, pa.string()), np.concatenate(values), numbers, self.n_empty
+        )
 
 
-def read_rows(source: Source, notes: list[str]) -> Rows:
+def read_rows(source: Source, notes: list[str]) -> SimilarityRows:
     """All rows of the file, remarks go to `notes`; raises `InputError` with an issue for each row that can't be
     used."""
     try:

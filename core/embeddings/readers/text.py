@@ -19,7 +19,7 @@ import pyarrow.csv as pacsv
 from ...errors import InputError
 from ...tabular.encoding import MENDED
 from ..formats import Block, EncodingError, Options, Reader, Recognised, Source, note_broken, suggest_encoding
-from .text_recognition import FORMAT, Undressed, n_values, numbers, recognise, with_line_feeds
+from .text_recognition import FORMAT, QuoteRemover, n_values, numbers, recognise, with_line_feeds
 
 CHUNK_BYTES = 4 << 20
 MAX_LINE_BYTES = 64 << 20
@@ -271,7 +271,7 @@ def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[B
     n_words = n_nameless = 0
     is_open_ended = False
     broken: list[str] = []
-    undressed = Undressed(source.name, recognised.dress)
+    undressed = QuoteRemover(source.name, recognised.dress)
     for parsed in _parsed(source, recognised):
         n_words += len(parsed.block.words)
         n_nameless += parsed.n_nameless

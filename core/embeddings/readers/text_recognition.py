@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import InputError
-from ..formats import BOM, HEADER, Head, Recognised, check_dimensions, suggest_encoding
+from ..formats import BOM, HEADER, FileHead, Recognised, check_dimensions, suggest_encoding
 
 _ROW_NUMBER = r'^("[0-9]{1,18}"|[0-9]{1,18})[ \t]+'
 _MARKED = r'^".+"$'
@@ -24,12 +24,12 @@ _ESCAPED = ('\\"', '""')  # R's two ways to write a mark within marks
 _N_SHOWN = 5
 
 
-class Undressed:
-    """Takes off words what stands around all of them: `dress` is that of `Recognised`. Called with one block of words
+class QuoteRemover:
+    """Takes off words what stands around all of them: `quoting` is that of `Recognised`. Called with one block of words
     after the other."""
 
-    def __init__(self, name: str, dress: str) -> None:
-        self._name, self._dress = name, dress
+    def __init__(self, name: str, quoting: str) -> None:
+        self._name, self._dress = name, quoting
         self._n_kept, self._kept = 0, list[str]()
 
     def __call__(self, words: pa.StringArray) -> pa.StringArray:
@@ -159,7 +159,7 @@ def _without_values(line: bytes, dimensions: int) -> bytes:
     return line.rsplit(None, dimensions)[0].strip(b" \t")
 
 
-def _dress(lines: list[bytes], dimensions: int) -> str:
+def _quoting(lines: list[bytes], dimensions: int) -> str:
     """What stands around all of the words; see `Recognised`."""
     words = [_without_values(line, dimensions) for line in lines if n_values(line) == dimensions]
     numbered = [_NUMBERED.fullmatch(word) for word in words]
@@ -177,7 +177,7 @@ def _names_columns(line: bytes, dimensions: int) -> bool:
     return dimensions <= len(fields) <= dimensions + 2 and all(numbers([text.strip(b'"')]) is None for text in fields)
 
 
-def _with_encoding(head: Head, recognised: Recognised) -> Recognised:
+def _with_encoding(head: FileHead, recognised: Recognised) -> Recognised:
     """`recognised` with an encoding that fits, if the file's beginning isn't in the one it is read as."""
     try:
         codecs.getincrementaldecoder(head.options.codec)(head.options.errors).decode(head.start)
@@ -191,7 +191,7 @@ def _with_encoding(head: Head, recognised: Recognised) -> Recognised:
     return recognised
 
 
-_SAID_OF_DRESS = {
+_QUOTING_NOTES = {
     "quotes": "its words stand in quotation marks, as R writes them: the marks were left out",
     "numbers": "its first column has the numbers of the rows, which were left out",
     "numbers and quotes": "its first column has the numbers of the rows, and its words stand in quotation marks: both "
@@ -199,7 +199,7 @@ _SAID_OF_DRESS = {
 }
 
 
-def recognise(head: Head) -> Recognised | None:
+def recognise(head: FileHead) -> Recognised | None:
     """A text file of vectors; see `Reader.recognise`."""
     recognised = _recognise(head)
     if recognised is None:
@@ -208,7 +208,7 @@ def recognise(head: Head) -> Recognised | None:
     return _with_encoding(shown, recognised)
 
 
-def _recognise(head: Head) -> Recognised | None:
+def _recognise(head: FileHead) -> Recognised | None:
     """A file of lines that end in equally many numbers.
 
     The first line is a header if it is two whole numbers and the other lines aren't all as short.
@@ -230,14 +230,14 @@ def _recognise(head: Head) -> Recognised | None:
             offset += first.end()
             notes += ("its first line names the columns, and was left out",)
             lines = lines[1:]
-    dress = _dress(lines, found)
-    notes += (_SAID_OF_DRESS[dress],) if dress else ()
+    quoting = _quoting(lines, found)
+    notes += (_QUOTING_NOTES[quoting],) if quoting else ()
     n_bytes = sum(len(line) + 1 for line in lines)
     n_estimated = max(1, round((head.size - skipped) * len(lines) / n_bytes))
     separator = _separator(lines, found)
     if match is None:
         name = f"{FORMAT}, no header"
-        return Recognised(name, None, found, False, notes, offset, separator, ends_in_cr, dress, n_estimated)
+        return Recognised(name, None, found, False, notes, offset, separator, ends_in_cr, quoting, n_estimated)
     n_words, dimensions = int(match[1]), int(match[2])
     check_dimensions(head, dimensions)
     if dimensions != found:
@@ -245,4 +245,4 @@ def _recognise(head: Head) -> Recognised | None:
             f"{head.name}: the first line says {dimensions} dimensions, the lines after it have {found} values. "
             "Correct the first line, or fetch the file again."
         )
-    return Recognised(FORMAT, n_words, dimensions, True, notes, offset, separator, ends_in_cr, dress, n_estimated)
+    return Recognised(FORMAT, n_words, dimensions, True, notes, offset, separator, ends_in_cr, quoting, n_estimated)

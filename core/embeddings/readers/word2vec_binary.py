@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import InputError
-from ..formats import HEADER, Block, Head, Reader, Recognised, Source, check_dimensions, note_broken, texts_of
+from ..formats import HEADER, Block, FileHead, Reader, Recognised, Source, check_dimensions, note_broken, texts_of
 
 FORMAT = "word2vec binary"
 CHUNK_BYTES = 8 << 20
@@ -30,7 +30,7 @@ _CONTROLS = bytes([*range(32), 127])
 _LEAST, _MOST = (int(np.array(bound, "<f4").view("<u4")) for bound in (1e-9, 1e4))
 
 
-def recognise(head: Head) -> Recognised | None:
+def recognise(head: FileHead) -> Recognised | None:
     """A header line, and words that stand where its vector length puts them; see `Reader.recognise`."""
     match = HEADER.match(head.start)
     if match is None:
@@ -173,7 +173,7 @@ def _layout(data: bytes, n_bytes: int, codec: str, n_words: int, *, at_end: bool
     return layout, n_told
 
 
-def _words_fit(body: bytes, n_bytes: int, n_words: int, head: Head) -> bool:
+def _words_fit(body: bytes, n_bytes: int, n_words: int, head: FileHead) -> bool:
     """Whether the first words of `body`, as far as it reaches, look like words among values."""
     if _is_text(body[:_TEXT_BYTES]):
         return False

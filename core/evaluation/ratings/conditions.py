@@ -26,7 +26,7 @@ from ...questions.rating.statistics import item_ratings, pearson
 
 
 @dataclass(frozen=True)
-class Effect:
+class FactorEffect:
     """An effect of the analysis: half of it is added at the second level, taken at the first."""
 
     name: str
@@ -43,9 +43,9 @@ class Anova:
     weak ground. None where a condition's residuals are all equal.
     """
 
-    order: Effect
-    anchors: Effect
-    interaction: Effect
+    order: FactorEffect
+    anchors: FactorEffect
+    interaction: FactorEffect
     df_error: int
     n_items: int
     n_left_out: int
@@ -85,7 +85,7 @@ def blocked_anova(means: ArrayLike) -> Anova:
     effects = {}
     for name, half in halves.items():
         f = 4 * n * half**2 / error
-        effects[name] = Effect(name, 2 * half, f, float(stats.f.sf(f, 1, df)))
+        effects[name] = FactorEffect(name, 2 * half, f, float(stats.f.sf(f, 1, df)))
     groups = residuals.reshape(4, n)
     bartlett, levene = _equal_variances(groups)
     left_out = cells.shape[2] - n
@@ -130,7 +130,7 @@ def pair_order(one: ArrayLike, other: ArrayLike) -> OrderTest:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ConditionComparison:
     """Two conditions: correlation of their items' means, difference in noise with p of Welch's t-test over items.
 
     A figure is None where it is undefined; `reason` says why.
@@ -146,7 +146,7 @@ class Comparison:
     reason: str = ""
 
 
-def compare_conditions(ratings: Mapping[str, ArrayLike]) -> list[Comparison]:
+def compare_conditions(ratings: Mapping[str, ArrayLike]) -> list[ConditionComparison]:
     """Every two conditions, by name, of tables people × items with the same items in the same order."""
     found = {name: item_ratings(table) for name, table in ratings.items()}
     if len({len(items.mean) for items in found.values()}) > 1:
@@ -161,7 +161,7 @@ def compare_conditions(ratings: Mapping[str, ArrayLike]) -> list[Comparison]:
         both_said = f"{of_r}; {of_noise}"
         reason = both_said if why and why_not else of_r if why else of_noise if why_not else ""
         noise = (a.noise.estimate, b.noise.estimate)
-        result.append(Comparison(one, other, r, *noise, p, int(both.sum()), reason))
+        result.append(ConditionComparison(one, other, r, *noise, p, int(both.sum()), reason))
     return result
 
 

@@ -15,8 +15,8 @@ from ...errors import RunoffError, UndefinedMetricError
 from ...questions.rating.scales import RatingSet
 from ...questions.rating.statistics import (
     LeaveOneOut,
+    ModelPlace,
     Pairwise,
-    Standing,
     adjudicate,
     alpha,
     alpha_by_group,
@@ -25,8 +25,8 @@ from ...questions.rating.statistics import (
     pairwise,
     rank_models,
 )
-from ...trust.agreement import Agreement
-from .conditions import Anova, Comparison, OrderTest, blocked_anova, compare_conditions, pair_order
+from ...trust.agreement import KrippendorffAlpha
+from .conditions import Anova, ConditionComparison, OrderTest, blocked_anova, compare_conditions, pair_order
 from .text_overlap import BASELINES, baseline
 
 ONLY_MEANS = "The file has means only: who rated what isn't in it."
@@ -54,11 +54,11 @@ class RatingReport:
     noise: Estimate
     leave_one_out: LeaveOneOut | str
     pairwise: Pairwise
-    alpha: Agreement | str
+    alpha: KrippendorffAlpha | str
     waiting: tuple[int, ...]
-    by_genre: Mapping[str, Agreement | str]
-    by_level: Mapping[str, Agreement | str]
-    conditions: tuple[Comparison, ...]
+    by_genre: Mapping[str, KrippendorffAlpha | str]
+    by_level: Mapping[str, KrippendorffAlpha | str]
+    conditions: tuple[ConditionComparison, ...]
     anova: Anova | str
     factors: tuple[tuple[str, str], tuple[str, str]] | None
     order_tests: Mapping[int, OrderTest]
@@ -101,18 +101,18 @@ def report(ratings: RatingSet) -> RatingReport:
     )
 
 
-def _alpha(table: Floats) -> Agreement | str:
+def _alpha(table: Floats) -> KrippendorffAlpha | str:
     try:
         return alpha(table)
     except UndefinedMetricError as error:
         return str(error)
 
 
-def _grouped(table: Floats, names: Sequence[str]) -> Mapping[str, Agreement | str]:
+def _grouped(table: Floats, names: Sequence[str]) -> Mapping[str, KrippendorffAlpha | str]:
     return alpha_by_group(table, names) if any(names) else {}
 
 
-def _compared(ratings: RatingSet) -> tuple[Comparison, ...]:
+def _compared(ratings: RatingSet) -> tuple[ConditionComparison, ...]:
     names = ratings.conditions
     return tuple(compare_conditions({name: ratings.under(name) for name in names})) if len(names) > 1 else ()
 
@@ -158,7 +158,7 @@ def _anova(ratings: RatingSet) -> tuple[Anova | str, tuple[tuple[str, str], tupl
 
 def stand(
     ratings: RatingSet, gold: Floats, models: Mapping[str, Floats], *, held_out: Sequence[str] = ()
-) -> list[Standing]:
+) -> list[ModelPlace]:
     """Models and the two string baselines against the means, by level and genre, the best first.
 
     models : similarities (n_items,), NaN where a model has none. Without levels or genres all items are of one, "all".

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...base.arrays import Ints
 from ...errors import InputError, Issue
-from ...tabular import Table, Texts, is_workbook, open_table, read_lines, refuse_doubled, shown_header
+from ...tabular import SourceTable, Texts, is_workbook, open_table, read_lines, refuse_doubled, shown_header
 from ...tabular.csv_writing import csv_text
 from ...votes.reading import composed, why_lost
 from ..rating.columns import NAMES, has_texts, place_among, place_of, plain_title
@@ -97,7 +97,7 @@ def read_best_worst(data: bytes, name: str, *, named: Named | None = None, encod
     return _collect(name, texts, len(at_items), at_voter is not None, notes, named)
 
 
-def _item_places(table: Table) -> list[int]:
+def _item_places(table: SourceTable) -> list[int]:
     """The columns of the items, by their numbers; two of one number, such as item_1 and option1, are refused."""
     numbers = {at: int(f[1]) for at, title in enumerate(table.header) if (f := _ITEM.fullmatch(plain_title(title)))}
     refuse_doubled(table, numbers, named=lambda title: f"item {int(_number_of(title))}")
@@ -109,7 +109,7 @@ def _number_of(title: str) -> str:
     return found[1] if found else "0"
 
 
-def _one_place(table: Table, known: Sequence[str]) -> int | None:
+def _one_place(table: SourceTable, known: Sequence[str]) -> int | None:
     """The column that has one of those names; several of them, such as best and BestItem, are refused."""
     found = [at for at, title in enumerate(table.header) if plain_title(title) in known]
     refuse_doubled(table, found, named=lambda _: known[0])
@@ -273,7 +273,7 @@ def _item_rows(data: bytes, name: str, encoding: str | None) -> tuple[list[tuple
     return rows, tuple(map(str, texts.remarks))
 
 
-def _item_table(data: bytes, name: str, encoding: str | None) -> Table | None:
+def _item_table(data: bytes, name: str, encoding: str | None) -> SourceTable | None:
     """The table of a workbook, or of a text whose columns name tokens; None for a text that is a list of lines."""
     if is_workbook(data):
         return open_table(data, name, fits=(has_texts,))

@@ -24,10 +24,10 @@ from ..base import (
     TIE,
     VOTERS,
     WIN,
-    About,
     Answering,
     Answers,
     Field,
+    KindInfo,
     RoundKind,
     RoundScores,
     RoundSettings,
@@ -64,7 +64,7 @@ class BestWorstKind(RoundKind):
     """Which of the tuple is most related, and which least?"""
 
     name = kind = "best-worst"
-    about = About(
+    about = KindInfo(
         label="best–worst",
         offered=(
             "Of a few items people name the most and the least related: a tuple of four decides five comparisons."

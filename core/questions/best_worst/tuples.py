@@ -27,7 +27,7 @@ from ...scores.bradley_terry import BradleyTerry, fit_bradley_terry
 SIZE = 4
 TRIES = 8
 BLUR = 0.1  # of the scores' SD, by which items change places the first time they are lined up
-SWEEPS, PATIENCE = 60, 5  # rounds of exchanges against pairs that meet too often, and how many may gain nothing
+SWEEPS, MAX_IDLE_SWEEPS = 60, 5  # rounds of exchanges against pairs that meet too often, and how many may gain nothing
 
 
 def draw_tuples(
@@ -144,7 +144,7 @@ class _Tuples:
         for _ in range(SWEEPS):
             faulty = [(row, at) for row in range(n) for at in range(size) if self._faults(row, at)]
             counts.append(len(faulty))
-            if not faulty or (len(counts) > PATIENCE and counts[-1] > 0.98 * counts[-1 - PATIENCE]):
+            if not faulty or (len(counts) > MAX_IDLE_SWEEPS and counts[-1] > 0.98 * counts[-1 - MAX_IDLE_SWEEPS]):
                 return  # where a few items must meet again, more exchanges gain nothing
             for row, at in faulty:
                 before = self._faults(row, at)

@@ -15,7 +15,7 @@ import pandas as pd
 from ...base.arrays import Floats, Ints
 from ...errors import InputError, Issue, PlanError, UndefinedMetricError
 from ...i18n import Language, translatable
-from ..base import VOTERS, About, Answering, Answers, RoundKind, RoundScores, RoundSettings, refuse_unscored
+from ..base import VOTERS, Answering, Answers, KindInfo, RoundKind, RoundScores, RoundSettings, refuse_unscored
 from ..task_page import Words
 from .groups import GroupComparison, TargetGroup, from_orders
 from .orders import group_agreement
@@ -48,11 +48,11 @@ def given_orders(answers: Answers) -> Orders:
     return orders
 
 
-class Order(RoundKind):
+class OrderKind(RoundKind):
     """In which order are these words related to the target?"""
 
     name = kind = "order"
-    about = About(
+    about = KindInfo(
         label="orders of target groups",
         offered="People put the positives of a target word into order; only words of one target are compared.",
         asked="target",

@@ -24,7 +24,7 @@ from scipy.stats import rankdata
 
 from ...errors import InputError, Issue, UndefinedMetricError
 from ...metrics import rounded_scores
-from ...tabular import Table, column_numbers, open_table, refuse_doubled, same_name, shown_header
+from ...tabular import SourceTable, column_numbers, open_table, refuse_doubled, same_name, shown_header
 from ...votes.reading import composed, why_lost
 from ..rating.columns import NAMES, place_among
 from .groups import GroupComparison, TargetGroup, from_orders
@@ -160,7 +160,7 @@ def read_orders(
     return OrderFile(orders, tuple(issues), (f"Columns that aren't read: {', '.join(unread)}.",) if unread else ())
 
 
-def _places(table: Table) -> list[int]:
+def _places(table: SourceTable) -> list[int]:
     """The positions of `COLUMNS`; `InputError` where one is missing or stands there twice."""
     names = [same_name(title) for title in table.header]
     refuse_doubled(table, [at for at, title in enumerate(names) if title in COLUMNS])

@@ -14,7 +14,7 @@ from ...tabular import (
     CsvTable,
     Numbers,
     RowTable,
-    Table,
+    SourceTable,
     Texts,
     column_numbers,
     csv_of,
@@ -112,12 +112,12 @@ def plain_title(title: str) -> str:
     return re.sub(r"[\W_]+", "", title.casefold())
 
 
-def place_of(table: Table, role: str) -> int | None:
+def place_of(table: SourceTable, role: str) -> int | None:
     """The first column whose name says that role, None where none does; see `place_among`."""
     return place_among(table, NAMES[role])
 
 
-def place_among(table: Table, known: Collection[str]) -> int | None:
+def place_among(table: SourceTable, known: Collection[str]) -> int | None:
     """The first column whose plain title is one of those, None where none is.
 
     Raises `InputError` where two columns are called the same by it: both are named, as it could be either.
@@ -133,7 +133,7 @@ def has_texts(header: Sequence[str]) -> bool:
     return bool(titles & NAMES["first"]) and bool(titles & NAMES["second"])
 
 
-def open_ratings(data: bytes, name: str, *, encoding: str | None = None) -> tuple[Table, bool]:
+def open_ratings(data: bytes, name: str, *, encoding: str | None = None) -> tuple[SourceTable, bool]:
     """A file, and whether a header was put before its first row. Raises `InputError` for what is no table."""
     table = open_table(data, name, encoding=encoding, fits=(has_texts,))
     numeric = [at for at, title in enumerate(table.header) if is_number(title)]
@@ -151,7 +151,7 @@ def open_ratings(data: bytes, name: str, *, encoding: str | None = None) -> tupl
     return _titled(table, tuple(names.get(place, f"column {place + 1}") for place in range(width))), True
 
 
-def read_cells(table: Table, n_needed: int) -> Cells:
+def read_cells(table: SourceTable, n_needed: int) -> Cells:
     """All columns of a table; a row with fewer than `n_needed` fields isn't taken."""
     texts = table.texts(range(len(table.header)), n_needed)
     return Cells(table.name, table.header, texts.numbers.tolist(), texts.lists, texts.issues)
@@ -191,7 +191,7 @@ def _earlier(issue: Issue) -> Issue:
     return issue if issue.row is None else replace(issue, row=issue.row - 1)
 
 
-def _titled(table: Table, titles: tuple[str, ...]) -> Table:
+def _titled(table: SourceTable, titles: tuple[str, ...]) -> SourceTable:
     """A table without a header under these titles, its first row among the others."""
     if isinstance(table, CsvTable):
         text = table.delimiter.join(titles) + "\n" + table.decoded.text[table.dialect.start :]

@@ -21,21 +21,21 @@ from ...base.estimates import LEVEL, widened_tails
 from ...errors import InputError, Issue, UndefinedMetricError
 from ...i18n import Language, translatable
 from ...tables import ANSWERS
-from ...tabular import Table
+from ...tabular import SourceTable
 from ...votes.matching import text_key
 from ...votes.platform import ResultFile
-from ..base import VOTERS, About, Answering, Answers, RoundKind, RoundScores, RoundSettings, refuse_unscored, too_few
+from ..base import VOTERS, Answering, Answers, KindInfo, RoundKind, RoundScores, RoundSettings, refuse_unscored, too_few
 from ..task_page import Page, Words, settings_of_page
 from .columns import has_texts
 from .files import read_ratings
-from .scales import MOST_GOLD, GoldPair, Qualification, RatingScale, RatingSet, check_gold, qualify
+from .scales import MOST_GOLD, GoldRating, Qualification, RatingScale, RatingSet, check_gold, qualify
 from .statistics import adjudicate, alpha, item_ratings, leave_one_out
 
 COUNTED = "rows are counted as ratings are: the first rating of the file is 2, as below a header of a row per rating"
 ONLY_MEANS = "has means only: who rated what isn't in it, so there is no answer to take."
 
 
-def is_rating_set(table: Table) -> bool:
+def is_rating_set(table: SourceTable) -> bool:
     """Whether a file is one of `rating.files`, and no result file of a round: it has two texts and no question's id."""
     columns = {name.strip().casefold() for name in table.header}
     return not columns & {"question_id", "assignmentid"} and has_texts(table.header)
@@ -160,11 +160,11 @@ def read_qualification(fields: Mapping[str, str], stored: Mapping[str, Any]) -> 
     return qualify(given, [pair.rating for pair in settings.gold], tolerance=settings.tolerance)
 
 
-def _gold(stored: Any, scale: RatingScale, issues: list[Issue]) -> tuple[GoldPair, ...]:
+def _gold(stored: Any, scale: RatingScale, issues: list[Issue]) -> tuple[GoldRating, ...]:
     pairs = []
     for n, pair in enumerate(stored, start=1):
         try:
-            gold = GoldPair(str(pair["first"]), str(pair["second"]), float(pair["rating"]))
+            gold = GoldRating(str(pair["first"]), str(pair["second"]), float(pair["rating"]))
         except (KeyError, TypeError, ValueError):
             issues.append(Issue(f"pair {n} needs first, second and rating", column="gold", found=str(pair)))
             continue
@@ -201,10 +201,10 @@ def rated_items(answers: Answers) -> RatedItems:
     return RatedItems(voters, answers.items, table)
 
 
-class Rating(RoundKind, RatingPage):
+class RatingKind(RoundKind, RatingPage):
     """How related are the two, on a scale?"""
 
-    about = About(
+    about = KindInfo(
         label="ratings",
         offered="Each item gets a number on a scale with worded anchors, from several people.",
         asked="item",
@@ -264,7 +264,7 @@ class Rating(RoundKind, RatingPage):
         """The mean rating."""
         return np.round(mean_value, 12)
 
-    def read_own_file(self, table: Table, data: bytes, shown: pd.DataFrame) -> ResultFile | None:
+    def read_own_file(self, table: SourceTable, data: bytes, shown: pd.DataFrame) -> ResultFile | None:
         """The ratings of a rating set; items are found by their texts."""
         return rating_set_answers(read_ratings(data, table.name), shown) if is_rating_set(table) else None
 

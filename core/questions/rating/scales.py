@@ -214,7 +214,7 @@ TOLERANCE = 1.0
 
 
 @dataclass(frozen=True)
-class GoldPair:
+class GoldRating:
     """A pair whose rating is known: shown before the rest, its rating never."""
 
     first: str
@@ -258,13 +258,13 @@ def qualify(given: ArrayLike, gold: ArrayLike, *, tolerance: float = TOLERANCE) 
     return Qualification(int((np.round(np.abs(one - other), 9) <= tolerance).sum()), len(other))
 
 
-def read_rated_pairs(text: str) -> tuple[GoldPair, ...]:
+def read_rated_pairs(text: str) -> tuple[GoldRating, ...]:
     """Gold pairs from lines such as "car, automobile: 4"; empty lines are passed over.
 
     Raises `PlanError` naming the first line that is no such pair.
 
     >>> read_rated_pairs("car, automobile: 4")
-    (GoldPair(first='car', second='automobile', rating=4.0),)
+    (GoldRating(first='car', second='automobile', rating=4.0),)
     """
     pairs = []
     for number, line in enumerate(re.split("\r\n|\r|\n", text), start=1):
@@ -273,7 +273,7 @@ def read_rated_pairs(text: str) -> tuple[GoldPair, ...]:
         texts, _, rating = line.rpartition(":")
         try:
             first, second = (part.strip() for part in texts.split(","))
-            pairs.append(GoldPair(first, second, float(rating)))
+            pairs.append(GoldRating(first, second, float(rating)))
         except ValueError:
             raise PlanError(
                 f"Line {number} of the gold pairs is “{line.strip()[:80]}”. Write two texts and their rating: "
@@ -282,7 +282,7 @@ def read_rated_pairs(text: str) -> tuple[GoldPair, ...]:
     return tuple(pairs)
 
 
-def check_gold(pairs: Sequence[GoldPair], tolerance: float, scale: RatingScale) -> None:
+def check_gold(pairs: Sequence[GoldRating], tolerance: float, scale: RatingScale) -> None:
     """Raise `PlanError` for the first thing that makes no sense in the gold pairs of ratings on a scale."""
     if len(pairs) > MOST_GOLD:
         raise PlanError(f"{len(pairs)} gold pairs are more than {MOST_GOLD}.")

@@ -27,7 +27,7 @@ from ...base.arrays import Floats, Ints
 from ...base.estimates import Estimate, widened_tails
 from ...errors import InputError, UndefinedMetricError
 from ...metrics import average_ranks, rounded_scores
-from ...trust.agreement import LEVEL, RESAMPLES, Agreement
+from ...trust.agreement import LEVEL, RESAMPLES, KrippendorffAlpha
 
 MOST_PAIRS = 5000  # of people that are compared; of more, so many are drawn
 LEAST_ITEMS = 3  # for a correlation: two points always lie on a line
@@ -190,7 +190,7 @@ def pairwise(ratings: ArrayLike, *, most: int = MOST_PAIRS, seed: int = 0) -> Pa
     return Pairwise(None, 0, len(one), "everybody rated all alike")
 
 
-def alpha(ratings: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Agreement:
+def alpha(ratings: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> KrippendorffAlpha:
     """Krippendorff's α of ratings by squared differences (interval metric), with the interval of resampled items.
 
         α = 1 − (N − 1) · Σ_u n_u SS_u / (n_u − 1) / (N · SS)
@@ -228,7 +228,7 @@ def alpha(ratings: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES, leve
         lower, upper = np.quantile(drawn, widened_tails(len(count), level)).tolist()
     n_people = int(known.any(axis=1).sum())
     n_rated = int((n > 0).sum())
-    return Agreement(_alpha(sums), lower, upper, level, len(count), n_rated, int(count.sum()), n_people)
+    return KrippendorffAlpha(_alpha(sums), lower, upper, level, len(count), n_rated, int(count.sum()), n_people)
 
 
 def _alpha(sums: Floats) -> float:
@@ -272,10 +272,10 @@ def adjudicate(ratings: ArrayLike, decided: dict[int, float] | None = None, *, a
     return Adjudication(final, np.flatnonzero(open_))
 
 
-def alpha_by_group(ratings: ArrayLike, groups: ArrayLike) -> dict[str, Agreement | str]:
+def alpha_by_group(ratings: ArrayLike, groups: ArrayLike) -> dict[str, KrippendorffAlpha | str]:
     """α of the items of each group (genre, level), in the order of their first item, or why there is none."""
     table, names = checked_ratings(ratings), np.asarray(groups)
-    result: dict[str, Agreement | str] = {}
+    result: dict[str, KrippendorffAlpha | str] = {}
     for name in dict.fromkeys(names.tolist()):
         try:
             result[str(name)] = alpha(table[:, names == name])
@@ -325,7 +325,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ModelPlace:
     """A model: its place (ties share the best), sums over levels, and its fit on each level and genre.
 
     unseen : over the genres that were held out, None where there are none.
@@ -356,7 +356,7 @@ def rank_models(
     genres: Sequence[str],
     *,
     held_out: Sequence[str] = (),
-) -> list[Standing]:
+) -> list[ModelPlace]:
     """Models in the order of their summed Pearson's r, best first, equal sums in the order given.
 
     similarities : by model, (n,), NaN where it has none; gold : ratings (n,); levels, genres : of each item;
@@ -384,7 +384,7 @@ def rank_models(
         found.append((name, sums, by_level, by_genre, of_unseen))
     totals = rounded_scores([sums[0] for _, sums, *_ in found]).tolist()
     standings = [
-        Standing(name, 1 + sum(other > total for other in totals), sums[0], sums[1], by_level, by_genre, of_unseen)
+        ModelPlace(name, 1 + sum(other > total for other in totals), sums[0], sums[1], by_level, by_genre, of_unseen)
         for (name, sums, by_level, by_genre, of_unseen), total in zip(found, totals, strict=True)
     ]
     return sorted(standings, key=lambda standing: standing.place)

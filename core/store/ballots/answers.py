@@ -17,7 +17,7 @@ from ...tables import SHOWN
 from .. import schema as t
 from ..command import fetch_rows
 from ..tokens.areas import items_of
-from .ballots import Ballot, rounds_of
+from .ballot_rows import Ballot, rounds_of
 from .comparisons import shown_of
 
 

@@ -27,7 +27,7 @@ Pairs = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Coming:
+class CheckContext:
     """What checks need to know of a ballot: its plan's checks and voters, the seed, the items of the ballot before it
     (none for ballot 1) and its own, the fit of the votes so far (None where there is none), gold given by hand."""
 
@@ -68,7 +68,7 @@ def _positions(conn: sa.Connection, project_id: str, area_id: int | None) -> dic
     return {frozenset(tokens): item for item, *tokens in rows}
 
 
-def draw_for(coming: Coming, drawn: DrawnBallot) -> DrawnChecks:
+def draw_for(coming: CheckContext, drawn: DrawnBallot) -> DrawnChecks:
     """Draw the checks of a ballot. Without a fit there is no gold but that given by hand, and no audit."""
     rng = np.random.default_rng([coming.seed, 8])
     settings, fitted = coming.settings, coming.fitted
@@ -82,7 +82,7 @@ def draw_for(coming: Coming, drawn: DrawnBallot) -> DrawnChecks:
     return draw_checks(drawn, settings, gold=gold, audits=audits, n_voters=coming.n_voters, rng=rng)
 
 
-def _audits(coming: Coming, rng: np.random.Generator) -> list[tuple[int, int, float]]:
+def _audits(coming: CheckContext, rng: np.random.Generator) -> list[tuple[int, int, float]]:
     """The audited items against their opponents, as positions in the project, with probabilities of inclusion."""
     fitted, settings = coming.fitted, coming.settings
     cut = np.setdiff1d(coming.before, coming.items)
@@ -104,7 +104,7 @@ def _audits(coming: Coming, rng: np.random.Generator) -> list[tuple[int, int, fl
     ]
 
 
-def insert_checks(conn: sa.Connection, ballot_id: int, checks: DrawnChecks, rows: Rows) -> None:
+def insert_checks(conn: sa.Connection, ballot_id: int, checks: DrawnChecks, rows: WrittenIds) -> None:
     """Write the checks of a ballot whose tasks and comparisons are written already (`rows` says under which ids)."""
     start = next_id(conn, t.question)
     ids = range(start, start + len(checks.checks))
@@ -137,7 +137,7 @@ def insert_checks(conn: sa.Connection, ballot_id: int, checks: DrawnChecks, rows
 
 
 @dataclass(frozen=True)
-class Rows:
+class WrittenIds:
     """Under which ids a ballot's tasks and comparisons were written."""
 
     conn: sa.Connection
@@ -152,7 +152,7 @@ class Rows:
         return dict(fetch_rows(self.conn, query.where(i.position.in_(list(positions)))))
 
 
-def told(coming: Coming | None, checks: DrawnChecks | None) -> dict[str, Any]:
+def checks_log_entry(coming: CheckContext | None, checks: DrawnChecks | None) -> dict[str, Any]:
     """What the log says of a ballot's checks."""
     if coming is None or checks is None:
         return {}

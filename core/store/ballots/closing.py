@@ -12,24 +12,16 @@ from .. import schema as t
 from ..command import Change, check_revision, command, project_row
 from ..engine import Store, now
 from ..projects.plans import ballot_named
-from ..scores.foresights import audit_votes, next_after, stored_audit
+from ..scores.next_ballot_value import audit_votes, next_after, stored_audit
 from ..scores.scoring import score_ballot, score_round, write_round_scores, write_scores
 from ..votes.judgements import recount
 from ..votes.tallies import ballot_votes, write_tallies
-from ..voting.rest import end_voting, rests_voting
-from ..voting.voting import forget_addresses
-from .ballots import (
-    Ballot,
-    ballots_of,
-    check_meant,
-    open_ballot_of,
-    pilot_of,
-    rounds_of,
-    sentence_start,
-)
+from ..voting.closing_pause import end_voting, with_closing_pause
+from ..voting.owner_commands import forget_addresses
+from .ballot_rows import Ballot, ballots_of, check_meant, open_ballot_of, pilot_of, rounds_of, sentence_start
 
 
-@rests_voting
+@with_closing_pause
 def close_ballot(
     store: Store,
     project_id: str,
@@ -38,7 +30,7 @@ def close_ballot(
     code: str | None = None,
     expected_revision: int | None = None,
 ) -> None:
-    """Close the open ballot (the one of this `code`, see `ballots.check_meant`), with scores and 90 % intervals.
+    """Close the open ballot (the one of this `code`, see `ballot_rows.check_meant`), with scores and 90 % intervals.
 
     By the paper's protocol these are x, y and ȳ of its items; by the protocol "runoff" θ and the expected Borda score
     of every item of the ranking, from the votes of all ballots. A pilot is only closed: it scores nothing. A round,
@@ -125,8 +117,8 @@ def reopen_ballot(
 ) -> None:
     """Open the newest ballot again, as long as no later one is drawn; its scores are taken off.
 
-    That is the pilot while ballot 1 isn't drawn. `code` is that of the one which is meant (`ballots.check_meant`), or
-    of a round; where later rounds of its kind were drawn by its scores, only the newest can be.
+    That is the pilot while ballot 1 isn't drawn. `code` is that of the one which is meant (`ballot_rows.check_meant`),
+    or of a round; where later rounds of its kind were drawn by its scores, only the newest can be.
     """
     with command(store, project_id, "reopen ballot", expected_revision=expected_revision) as change:
         found = next((one for one in rounds_of(change.conn, project_id, area_id) if one.code == code), None)

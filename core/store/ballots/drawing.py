@@ -14,7 +14,7 @@ from ...ballots.check_drawing import DrawnChecks
 from ...ballots.draw import DrawnBallot, draw_ballot
 from ...errors import DisconnectedError, NotConvergedError, StoreError
 from ...metrics import rounded_scores
-from ...plan.plan import kept
+from ...plan.campaign_plan import n_kept
 from ...protocols import Held, Protocol, Scored, Votes, protocol_of
 from ...protocols.base import balanced
 from ...questions import COMPARISON, RoundSettings, round_kind, round_kinds
@@ -28,17 +28,8 @@ from ..schema.ballots import CAMPAIGN, ROUND
 from ..scores.scoring import fitted_items
 from ..tokens.areas import items_of, n_items_of
 from ..votes.tallies import Progress, ballot_votes, write_progress
-from .ballots import (
-    Ballot,
-    ballot_seed,
-    ballots_of,
-    open_ballot_of,
-    pilot_of,
-    round_of,
-    rounds_of,
-    sentence_start,
-)
-from .check_drawing import Coming, Pairs, Rows, draw_for, gold_by_hand, insert_checks, told
+from .ballot_rows import Ballot, ballot_seed, ballots_of, open_ballot_of, pilot_of, round_of, rounds_of, sentence_start
+from .check_drawing import CheckContext, Pairs, WrittenIds, checks_log_entry, draw_for, gold_by_hand, insert_checks
 from .comparisons import insert_comparisons
 
 
@@ -73,7 +64,7 @@ def draw_next_ballot(
     checks = None if coming is None else draw_for(coming, drawn)
     with command(store, project_id, "draw ballot", expected_revision=project.revision) as change:
         insert_ballot(change, due, drawn, checks)
-        change.detail |= told(coming, checks)
+        change.detail |= checks_log_entry(coming, checks)
     return due.number
 
 
@@ -98,7 +89,7 @@ def draw_waiting(store: Store, project_id: str, *, expected_revision: int | None
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BallotItems:
     """The items of a ballot: positions, ids and the scores that chose them, and the ties at the cut."""
 
     positions: np.ndarray
@@ -110,7 +101,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Due:
+class BallotToDraw:
     """What a ballot of the campaign will be made of, or a pilot, whose `number` is 0."""
 
     project_id: str
@@ -121,11 +112,11 @@ class Due:
     appearances: int
     seed: int
     size: int
-    chosen: Chosen
+    chosen: BallotItems
     purpose: str = CAMPAIGN
 
 
-def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> Due:
+def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> BallotToDraw:
     """What the next ballot is by the plan; `StoreError` where none can be drawn now."""
     found = settings_of(conn, project.id, ranking.area_id)
     if found is None:
@@ -144,13 +135,13 @@ def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> Due:
     seed = ballot_seed(project.seed, settings.seed, number, ranking.position)
     size = plan.sizes[number - 1]
     items = items_of(conn, project.id, area_id=ranking.area_id)
-    chosen = Chosen(items["item"].to_numpy(), items.index.to_numpy(), [None] * len(items))
-    return Due(
+    chosen = BallotItems(items["item"].to_numpy(), items.index.to_numpy(), [None] * len(items))
+    return BallotToDraw(
         project.id, ranking, plan_id, settings, number, plan.appearances_by_ballot[number - 1], seed, size, chosen
     )
 
 
-def _held(conn: sa.Connection, due: Due, protocol: Protocol) -> list[Held]:
+def _held(conn: sa.Connection, due: BallotToDraw, protocol: Protocol) -> list[Held]:
     """The ballots so far, with their votes where the draw or its checks go by them, and the scores that were stored
     with them, where these are what the protocol scores."""
     ballots = ballots_of(conn, due.project_id, due.ranking.area_id)
@@ -175,13 +166,13 @@ def _stored_scores(conn: sa.Connection, ballot: Ballot) -> Scored:
     return Scored(items.astype(np.int64), mean, mean, {"mean": mean, "count": np.nan_to_num(count).astype(np.int64)})
 
 
-def _coming(due: Due, held: Sequence[Held], by_hand: Pairs) -> Coming | None:
+def _coming(due: BallotToDraw, held: Sequence[Held], by_hand: Pairs) -> CheckContext | None:
     """What the checks of a ballot go by; None where the plan has no checks."""
     settings, items = due.settings, due.chosen.positions
     if settings.checks is None:
         return None
     before = held[-1].votes.items if held else np.empty(0, dtype=np.int64)
-    return Coming(settings.checks, settings.n_voters, due.seed, before, items, _fitted(held), by_hand)
+    return CheckContext(settings.checks, settings.n_voters, due.seed, before, items, _fitted(held), by_hand)
 
 
 def _fitted(held: Sequence[Held]) -> FittedVotes | None:
@@ -197,14 +188,14 @@ def _fitted(held: Sequence[Held]) -> FittedVotes | None:
         return None
 
 
-def _chosen_by(protocol: Protocol, held: Sequence[Held], due: Due) -> Chosen:
+def _chosen_by(protocol: Protocol, held: Sequence[Held], due: BallotToDraw) -> BallotItems:
     """Who goes on; `due.chosen` has all items of the ranking."""
     chosen = protocol.select(held, due.size, np.random.default_rng([due.seed, 1]))
     ids = due.chosen.ids[np.searchsorted(due.chosen.positions, chosen.items)]
-    return Chosen(chosen.items, ids, chosen.entry.tolist(), chosen.n_tied, chosen.n_tied_kept, chosen.lost)
+    return BallotItems(chosen.items, ids, chosen.entry.tolist(), chosen.n_tied, chosen.n_tied_kept, chosen.lost)
 
 
-def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChecks | None = None) -> None:
+def insert_ballot(change: Change, due: BallotToDraw, drawn: DrawnBallot, checks: DrawnChecks | None = None) -> None:
     """Write a drawn ballot with its items, tasks, comparisons and checks, and say so in the log."""
     conn, chosen = change.conn, due.chosen
     code = ballot_code(change.project_id, due.number, due.seed, drawn, checks)
@@ -234,7 +225,7 @@ def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChe
     place = None if checks is None else checks.place
     n_tasks, *first_ids = insert_comparisons(conn, ballot_id, code, drawn, chosen.positions, chosen.ids, place)
     if checks is not None and checks.checks:
-        insert_checks(conn, ballot_id, checks, Rows(conn, change.project_id, *first_ids))
+        insert_checks(conn, ballot_id, checks, WrittenIds(conn, change.project_id, *first_ids))
     change.detail = (
         ballot_named(conn, change.project_id, due.ranking.area_id, due.number, due.purpose)
         | {
@@ -268,7 +259,7 @@ def discard_ballot(
 ) -> None:
     """Take back the newest ballot, the pilot or a round, while it is open and has no answers at all.
 
-    `code` is that of the one which is meant (`ballots.open_ballot_of`).
+    `code` is that of the one which is meant (`ballot_rows.open_ballot_of`).
     """
     with command(store, project_id, "discard ballot", expected_revision=expected_revision) as change:
         ballot = open_ballot_of(change.conn, project_id, area_id, code)
@@ -339,7 +330,7 @@ def _leading(conn: sa.Connection, before: Ballot, settings: RoundSettings) -> pd
     if before.is_open:
         raise StoreError(f"{before.title}, is still open. Close it first: its scores say which items go on.")
     fitted = fitted_items(conn, before.id)
-    size = kept(before.n_items, settings.keep)
+    size = n_kept(before.n_items, settings.keep)
     if size < settings.size:
         raise StoreError(f"{size} items would go on, and a tuple needs {settings.size}. Keep a larger share.")
     leading = np.argsort(-rounded_scores(fitted["score"]), kind="stable")[:size]

@@ -18,8 +18,8 @@ from ..engine import Store
 from ..projects.plans import PILOT, ranking_of, settings_of
 from ..schema.ballots import TRIAL
 from ..tokens.areas import items_of
-from .ballots import ballot_seed, ballots_of, pilot_of
-from .drawing import Chosen, Due, insert_ballot
+from .ballot_rows import ballot_seed, ballots_of, pilot_of
+from .drawing import BallotItems, BallotToDraw, insert_ballot
 
 FEWEST, STANDARD, MOST = 20, 60, 200  # comparisons
 
@@ -60,8 +60,8 @@ def draw_pilot(
         sample = np.sort(rng.choice(len(items), size=size, replace=False))
         positions, ids = items["item"].to_numpy()[sample], items.index.to_numpy()[sample]
         appearances = max(2, min(size - 1, 2 * n_comparisons // size))
-        chosen = Chosen(positions, ids, [None] * size)
-        due = Due(project_id, ranking, plan_id, settings, PILOT, appearances, seed, size, chosen, TRIAL)
+        chosen = BallotItems(positions, ids, [None] * size)
+        due = BallotToDraw(project_id, ranking, plan_id, settings, PILOT, appearances, seed, size, chosen, TRIAL)
         drawn = draw_ballot(positions, appearances, task_size=settings.task_size, seed=seed)
         insert_ballot(change, due, drawn)
     return len(drawn.first)

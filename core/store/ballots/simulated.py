@@ -15,13 +15,13 @@ from ...voters.model import Panel, Voters, answer, draw_panel, exponential, opin
 from .. import schema as t
 from ..command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
 from ..engine import Store, now
-from ..projects.library import embeddings_of, open_library
+from ..projects.embedding_library import embeddings_of, open_library
 from ..projects.plans import PlanSettings, ballot_named, settings_for
 from ..tokens.areas import items_of
 from ..votes.judgements import voter_ids
 from ..votes.tallies import excluded_ids, write_tallies
 from .answers import options_of
-from .ballots import Ballot, open_ballot_of, rounds_of, sentence_start
+from .ballot_rows import Ballot, open_ballot_of, rounds_of, sentence_start
 
 _ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
 PLATFORM = "simulated"
@@ -38,10 +38,10 @@ def simulate_votes(
 ) -> int:
     """Let simulated voters answer what the ranking's open ballot still lacks; returns the number of votes.
 
-    The panel is the paper's (§4.1; σ* ~ U[.02, .2], ε ~ U[.005, .05]); tasks are dealt to the plan's voters
+    The panel is the paper's (§4.1; σ* ~ U[.02, .2], ε ~ U[.005, .05]); tasks are assigned to the plan's voters
     evenly within one. A voter's opinions are drawn once and hold over all ballots. `share` < 1 answers only
     that part of the missing tasks. `code` is that of the ballot or round which is meant
-    (`ballots.open_ballot_of`); of a round, answers are counted.
+    (`ballot_rows.open_ballot_of`); of a round, answers are counted.
 
     The votes of a large ballot take long to make, so they are made before the store is locked, and written if the
     project hasn't changed since. Raises `StoreError` in a real project.
@@ -83,7 +83,7 @@ class _Beliefs:
 
 
 @dataclass(frozen=True)
-class _Made:
+class _SimulatedVotes:
     """Votes to be written: the tasks answered, in order, and the number of the voter of each; for each vote the place
     of its task among them, its question and its outcome."""
 
@@ -103,15 +103,15 @@ def _make_votes(
     missing: np.ndarray,
     share: float,
     rng: np.random.Generator,
-) -> _Made:
-    """Deal the tasks of the missing questions to the voters `open_to`, and let each answer.
+) -> _SimulatedVotes:
+    """Assign the tasks of the missing questions to the voters `open_to`, and let each answer.
 
     `loads` are the tasks that every voter of the panel has already.
     """
     tasks = np.unique(missing[:, 0])
     tasks = np.sort(rng.permutation(tasks)[: int(np.ceil(share * len(tasks)))])
     missing = missing[np.isin(missing[:, 0], tasks)]
-    of_task = open_to[deal_tasks(loads[open_to], len(tasks), rng)]
+    of_task = open_to[assign_tasks(loads[open_to], len(tasks), rng)]
     place = np.searchsorted(tasks, missing[:, 0])
     voters = draw_panel(Panel(n_voters=len(loads)), np.random.default_rng([project.seed, 1, 4]))
     outcome = answer(
@@ -126,15 +126,15 @@ def _make_votes(
     )
     if not settings.ties_allowed:
         outcome = np.where(outcome == 0.5, rng.integers(0, 2, len(outcome)), outcome)
-    return _Made(tasks, of_task, place, missing[:, 1], outcome)
+    return _SimulatedVotes(tasks, of_task, place, missing[:, 1], outcome)
 
 
-def deal_tasks(loads: np.ndarray, n_tasks: int, rng: np.random.Generator) -> np.ndarray:
+def assign_tasks(loads: np.ndarray, n_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """The voter 0…V−1 of each task, shape (n_tasks,): the one with the fewest tasks is next, equals in a drawn order.
 
     `loads`, shape (V,), are the tasks that each has already.
 
-    >>> deal_tasks(np.array([2, 0, 1]), 3, np.random.default_rng(1)).tolist()[0]
+    >>> assign_tasks(np.array([2, 0, 1]), 3, np.random.default_rng(1)).tolist()[0]
     1
     """
     order = rng.permutation(len(loads))
@@ -198,7 +198,7 @@ def read_beliefs(conn: sa.Connection, store: Store, project: sa.Row) -> _Beliefs
     """What the simulated voters take for true: the stored similarity of each item, made now where it is missing.
 
     It is the cosine of the project's first embedding; items that lack one (or all, without an embedding) get a
-    value of the paper's exponential distribution (§4.1.1), dealt at random.
+    value of the paper's exponential distribution (§4.1.1), assigned at random.
     """
     item = t.item.c
     query = sa.select(item.id, item.similarity).where(item.project_id == project.id).order_by(item.position)
@@ -232,7 +232,7 @@ def believe(store: Store, project_id: str, similarities: Mapping[tuple[str, froz
         change.detail = {"items": len(rows)}
 
 
-def _write(change: Change, ballot_id: int, made: _Made) -> None:
+def _write(change: Change, ballot_id: int, made: _SimulatedVotes) -> None:
     conn = change.conn
     voters = made.voter.tolist()
     names = {number: simulated_name(number) for number in sorted(set(voters))}
@@ -296,7 +296,7 @@ def _simulate_round(conn: sa.Connection, store: Store, project: sa.Row, found: B
     for question, _, item in options_of(conn, found.id).tolist():
         options.setdefault(question, []).append(item)
     rng = np.random.default_rng([found.seed, 3, len(asked.begun)])
-    dealt = _deal(asked, _open_to(conn, project.id, n_voters), rng)
+    dealt = _assign(asked, _open_to(conn, project.id, n_voters), rng)
     held = _opinions(beliefs.similarity, n_voters, project)
     return _RoundMade(beliefs, dealt, _answer(dealt, options, found, held, project.seed, rng))
 
@@ -341,7 +341,7 @@ def _open_to(conn: sa.Connection, project_id: str, n_voters: int) -> list[int]:
     return [number for number in range(n_voters) if simulated_name(number) not in out]
 
 
-def _deal(asked: _Asked, open_to: list[int], rng: np.random.Generator) -> list[tuple[int, int, list[int]]]:
+def _assign(asked: _Asked, open_to: list[int], rng: np.random.Generator) -> list[tuple[int, int, list[int]]]:
     """Task, voter and questions of each assignment: who has the fewest tasks is next, equals in a drawn order."""
     load = dict.fromkeys(open_to, 0)
     for _, voter in asked.begun:

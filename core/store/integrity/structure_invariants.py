@@ -25,7 +25,7 @@ from ..schema.ballots import CAMPAIGN, ROUND
 
 
 @dataclass(frozen=True)
-class Found:
+class Violation:
     """One break of a rule: where in the workspace, and what was found there."""
 
     where: str
@@ -33,7 +33,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Look:
+class IntegrityContext:
     """A workspace and one state of its database."""
 
     store: Store
@@ -73,28 +73,28 @@ class Look:
 _BLOCK = 1 << 20
 
 
-def kept_files(look: Look) -> Iterator[Found]:
+def stored_files(context: IntegrityContext) -> Iterator[Violation]:
     """Files that the database names by their SHA-256 and that are gone, or aren't what they were."""
     needed: dict[str, str] = {}
     u, r, f = t.upload.c, t.release.c, t.frequency_source.c
-    for ballot_id, filename, digest in look.rows(sa.select(u.ballot_id, u.filename, u.sha256)):
-        needed[digest] = f"{look.ballot(ballot_id)}, file {filename}"
-    for project_id, version, digest in look.rows(sa.select(r.project_id, r.version, r.sha256)):
-        needed[digest] = f"{look.project(project_id)}, version {version}"
-    for project_id, label, digest in look.rows(sa.select(f.project_id, f.label, f.sha256)):
+    for ballot_id, filename, digest in context.rows(sa.select(u.ballot_id, u.filename, u.sha256)):
+        needed[digest] = f"{context.ballot(ballot_id)}, file {filename}"
+    for project_id, version, digest in context.rows(sa.select(r.project_id, r.version, r.sha256)):
+        needed[digest] = f"{context.project(project_id)}, version {version}"
+    for project_id, label, digest in context.rows(sa.select(f.project_id, f.label, f.sha256)):
         if digest is not None:
-            needed[digest] = f"{look.project(project_id)}, frequencies {label}"
+            needed[digest] = f"{context.project(project_id)}, frequencies {label}"
     for digest, where in needed.items():
-        fault = _fault_of(look, digest)
+        fault = _fault_of(context, digest)
         if fault:
-            yield Found(where, f"uploads/{digest} {fault}")
+            yield Violation(where, f"uploads/{digest} {fault}")
 
 
-def _fault_of(look: Look, digest: str) -> str:
+def _fault_of(context: IntegrityContext, digest: str) -> str:
     """What is wrong with a kept file, "" where nothing is."""
     found = hashlib.sha256()
     try:
-        with open(look.store.uploads / digest, "rb") as handle:
+        with open(context.store.uploads / digest, "rb") as handle:
             while block := handle.read(_BLOCK):
                 found.update(block)
     except FileNotFoundError:
@@ -104,39 +104,41 @@ def _fault_of(look: Look, digest: str) -> str:
     return "" if found.hexdigest() == digest else f"was changed: its SHA-256 is {found.hexdigest()}"
 
 
-def embeddings(look: Look) -> Iterator[Found]:
+def embeddings(context: IntegrityContext) -> Iterator[Violation]:
     """Embeddings whose folder is gone, of another content, or whose files have other sizes.
 
     The hash is the one of the imported file, kept in both places; the numbers aren't hashed anew.
     """
     e = t.embedding.c
-    for id_, name, digest in look.rows(sa.select(e.id, e.name, e.content_hash)):
+    for id_, name, digest in context.rows(sa.select(e.id, e.name, e.content_hash)):
         where = f"embedding {name} (embeddings/{id_})"
         try:
-            info = read_info(look.store.embeddings / id_)
+            info = read_info(context.store.embeddings / id_)
         except (InputError, ValueError) as error:
-            yield Found(where, str(error))
+            yield Violation(where, str(error))
             continue
         if info.identity != digest or digest[: len(id_)] != id_:
-            yield Found(where, f"it holds {info.identity}, not {digest}")
+            yield Violation(where, f"it holds {info.identity}, not {digest}")
 
 
-def keys_lead_somewhere(look: Look) -> Iterator[Found]:
+def keys_lead_somewhere(context: IntegrityContext) -> Iterator[Violation]:
     """Rows whose foreign key names a row that isn't there."""
     for table in t.metadata.sorted_tables:
         for key in table.foreign_keys:
             child, parent = key.parent, key.column.table.alias("parent")
             there = parent.c[key.column.name]
             query = sa.select(child, sa.func.count()).outerjoin(parent, there == child)
-            for value, n in look.rows(query.where(child.is_not(None), there.is_(None)).group_by(child)):
-                yield Found(f"{table.name}.{child.name}", f"{n} rows of {key.column.table.name} {value}, which is gone")
+            for value, n in context.rows(query.where(child.is_not(None), there.is_(None)).group_by(child)):
+                yield Violation(
+                    f"{table.name}.{child.name}", f"{n} rows of {key.column.table.name} {value}, which is gone"
+                )
 
 
-def one_project(look: Look) -> Iterator[Found]:
+def one_project(context: IntegrityContext) -> Iterator[Violation]:
     """Rows that join what is of different projects, or of different ballots of one."""
     for what, query in _joins().items():
-        for ballot_id, id_ in look.rows(query):
-            yield Found(look.ballot(ballot_id), f"{what} {id_}")
+        for ballot_id, id_ in context.rows(query):
+            yield Violation(context.ballot(ballot_id), f"{what} {id_}")
 
 
 def _joins() -> dict[str, sa.Select[Any]]:
@@ -183,16 +185,16 @@ def _joins() -> dict[str, sa.Select[Any]]:
     }
 
 
-def positions(look: Look) -> Iterator[Found]:
+def positions(context: IntegrityContext) -> Iterator[Violation]:
     """Projects whose items don't have the positions 0 to N − 1."""
     i = t.item.c
     spread = (sa.func.count(), sa.func.count(i.position.distinct()), sa.func.min(i.position), sa.func.max(i.position))
-    for project_id, n, n_places, first, last in look.rows(sa.select(i.project_id, *spread).group_by(i.project_id)):
+    for project_id, n, n_places, first, last in context.rows(sa.select(i.project_id, *spread).group_by(i.project_id)):
         if (n_places, first, last) != (n, 0, n - 1):
-            yield Found(look.project(project_id), f"{n} items at {n_places} positions from {first} to {last}")
+            yield Violation(context.project(project_id), f"{n} items at {n_places} positions from {first} to {last}")
 
 
-def tokens_of_area(look: Look) -> Iterator[Found]:
+def tokens_of_area(context: IntegrityContext) -> Iterator[Violation]:
     """Items with a token of another area, or twice the same."""
     i, one, two = t.item.c, t.token.alias("one"), t.token.alias("two")
     query = (
@@ -202,11 +204,11 @@ def tokens_of_area(look: Look) -> Iterator[Found]:
         .join(t.area, t.area.c.id == i.area_id)
     )
     astray = (one.c.area_id != i.area_id, two.c.area_id != i.area_id, t.area.c.project_id != i.project_id)
-    for project_id, position, *texts in look.rows(query.where(sa.or_(*astray, one.c.id == two.c.id))):
-        yield Found(f"{look.project(project_id)}, item {position}", f"{texts[0]!r} and {texts[1]!r}")
+    for project_id, position, *texts in context.rows(query.where(sa.or_(*astray, one.c.id == two.c.id))):
+        yield Violation(f"{context.project(project_id)}, item {position}", f"{texts[0]!r} and {texts[1]!r}")
 
 
-def ballot_numbers(look: Look) -> Iterator[Found]:
+def ballot_numbers(context: IntegrityContext) -> Iterator[Violation]:
     """Rankings whose ballots have gaps in their numbers, or several of them open; ballots not made for their purpose.
 
     Rounds, and they alone, ask something else than comparisons, and have settings in place of a plan.
@@ -214,35 +216,37 @@ def ballot_numbers(look: Look) -> Iterator[Found]:
     b = t.ballot.c
     is_round = b.purpose == ROUND
     apart = [(b.kind != COMPARISON.name) != is_round, b.plan_id.is_(None) != is_round, b.settings.is_(None) == is_round]
-    for ballot_id, purpose, kind in look.rows(sa.select(b.id, b.purpose, b.kind).where(sa.or_(*apart))):
-        yield Found(look.ballot(ballot_id), f"the purpose {purpose} with the kind {kind}, its plan or its settings")
+    for ballot_id, purpose, kind in context.rows(sa.select(b.id, b.purpose, b.kind).where(sa.or_(*apart))):
+        yield Violation(
+            context.ballot(ballot_id), f"the purpose {purpose} with the kind {kind}, its plan or its settings"
+        )
     drawn: dict[tuple[str, int | None], list[tuple[int, str]]] = {}
     query = sa.select(b.project_id, b.area_id, b.ordinal, b.state).where(b.purpose == CAMPAIGN)
-    for project_id, area_id, number, state in look.rows(query.order_by(b.project_id, b.ordinal)):
+    for project_id, area_id, number, state in context.rows(query.order_by(b.project_id, b.ordinal)):
         drawn.setdefault((project_id, area_id), []).append((number, state))
     for (project_id, area_id), ballots in drawn.items():
-        where = look.project(project_id) + ("" if area_id is None else f", area {area_id}")
+        where = context.project(project_id) + ("" if area_id is None else f", area {area_id}")
         numbers = [number for number, _ in ballots]
         if numbers != list(range(1, len(numbers) + 1)):
-            yield Found(where, f"ballots {', '.join(map(str, numbers))}")
+            yield Violation(where, f"ballots {', '.join(map(str, numbers))}")
         if any(state == "open" for _, state in ballots[:-1]):
-            yield Found(where, "an earlier ballot than the newest is open")
+            yield Violation(where, "an earlier ballot than the newest is open")
 
 
-def ballot_sizes(look: Look) -> Iterator[Found]:
+def ballot_sizes(context: IntegrityContext) -> Iterator[Violation]:
     """Ballots that have other numbers of items or comparisons than they say."""
     b = t.ballot.c
     items = sa.select(sa.func.count()).where(t.ballot_item.c.ballot_id == b.id).scalar_subquery()
     asked = sa.select(sa.func.count()).where(t.question.c.ballot_id == b.id, t.question.c.role == "main")
     query = sa.select(b.id, b.n_items, items, b.n_comparisons, asked.scalar_subquery())
-    for ballot_id, n_items, items_there, n_comparisons, comparisons_there in look.rows(query):
+    for ballot_id, n_items, items_there, n_comparisons, comparisons_there in context.rows(query):
         if n_items != items_there:
-            yield Found(look.ballot(ballot_id), f"{items_there} items, not {n_items}")
+            yield Violation(context.ballot(ballot_id), f"{items_there} items, not {n_items}")
         if n_comparisons != comparisons_there:
-            yield Found(look.ballot(ballot_id), f"{comparisons_there} comparisons, not {n_comparisons}")
+            yield Violation(context.ballot(ballot_id), f"{comparisons_there} comparisons, not {n_comparisons}")
 
 
-def two_options(look: Look) -> Iterator[Found]:
+def two_options(context: IntegrityContext) -> Iterator[Violation]:
     """Comparisons without exactly a first and a second item, and those that count with an item outside the ballot.
 
     Of other kinds as many items as the kind shows, all different, at places without gaps.
@@ -262,26 +266,28 @@ def two_options(look: Look) -> Iterator[Found]:
                 items[0] < few, too_many, items[0] != items[1], places[0] != 0, places[1] != items[0] - 1
             ))
         )  # fmt: skip
-        for ballot_id, id_, n, n_items, *_ in look.rows(query):
+        for ballot_id, id_, n, n_items, *_ in context.rows(query):
             sides = "sides" if most == 2 else "places"
-            yield Found(f"{look.ballot(ballot_id)}, question {id_}", f"{n} {sides} with {n_items} different items")
+            yield Violation(
+                f"{context.ballot(ballot_id)}, question {id_}", f"{n} {sides} with {n_items} different items"
+            )
     outside = (
         sa.select(q.ballot_id, q.id, option.item_id)
         .join(t.question_option, option.question_id == q.id)
         .outerjoin(t.ballot_item, sa.and_(item.ballot_id == q.ballot_id, item.item_id == option.item_id))
         .where(q.role == "main", item.item_id.is_(None))
     )
-    for ballot_id, id_, item_id in look.rows(outside):
-        yield Found(f"{look.ballot(ballot_id)}, question {id_}", f"item {item_id} isn't in the ballot")
+    for ballot_id, id_, item_id in context.rows(outside):
+        yield Violation(f"{context.ballot(ballot_id)}, question {id_}", f"item {item_id} isn't in the ballot")
 
 
-def log_rises(look: Look) -> Iterator[Found]:
+def log_rises(context: IntegrityContext) -> Iterator[Violation]:
     """Projects whose log goes back, repeats a revision, or is ahead of the project."""
     entry, p = t.log.c, t.project.c
     query = sa.select(entry.project_id, entry.revision, p.revision).join(t.project, p.id == entry.project_id)
     last: dict[str, int] = {}
-    for project_id, revision, newest in look.rows(query.order_by(entry.project_id, entry.id)):
+    for project_id, revision, newest in context.rows(query.order_by(entry.project_id, entry.id)):
         if not last.get(project_id, 0) < revision <= newest:
             found = f"revision {revision} after {last.get(project_id, 0)}; the project is at {newest}"
-            yield Found(f"{look.project(project_id)}, log", found)
+            yield Violation(f"{context.project(project_id)}, log", found)
         last[project_id] = revision

@@ -21,7 +21,7 @@ from ..schema.ballots import TRIAL
 from ..votes.judgements import policy_of
 from ..votes.tallies import count_progress
 from ..voting.tallies import UNKNOWN_ALLOWED
-from .structure_invariants import Found, Look
+from .structure_invariants import IntegrityContext, Violation
 
 _J, _A, _Q = t.judgement.c, t.assignment.c, t.question.c
 _TALLIES = ("wins", "ties", "losses", "unknowns")
@@ -37,13 +37,13 @@ def _judged(*columns: Any) -> sa.Select[Any]:
     )
 
 
-def of_their_ballot(look: Look) -> Iterator[Found]:
+def of_their_ballot(context: IntegrityContext) -> Iterator[Violation]:
     """Judgements whose question is of another ballot than their assignment."""
-    for id_, of, asked in look.rows(_judged(_J.id, _A.ballot_id, _Q.ballot_id).where(_A.ballot_id != _Q.ballot_id)):
-        yield Found(f"{look.ballot(of)}, judgement {id_}", f"its question is of {look.ballot(asked)}")
+    for id_, of, asked in context.rows(_judged(_J.id, _A.ballot_id, _Q.ballot_id).where(_A.ballot_id != _Q.ballot_id)):
+        yield Violation(f"{context.ballot(of)}, judgement {id_}", f"its question is of {context.ballot(asked)}")
 
 
-def values(look: Look) -> Iterator[Found]:
+def values(context: IntegrityContext) -> Iterator[Violation]:
     """Judgements whose value isn't that of their answer (1 first, 0 second, .5 tie), and counted ones without.
 
     Of rounds: answers that aren't written as the round's settings have them, and ratings with another value.
@@ -52,25 +52,29 @@ def values(look: Look) -> Iterator[Found]:
     is_right = sa.or_(*right, sa.and_(_J.answer == "unknown", _J.value.is_(None), _J.status != "counted"))
     query = _judged(_A.ballot_id, _J.id, _J.answer, _J.value, _J.status).where(_Q.kind == COMPARISON.name)
     # NULL counts as wrong: a value that is missing makes the comparison undefined, not false.
-    for ballot_id, id_, answer, value, status in look.rows(query.where(sa.case((is_right, 0), else_=1) == 1)):
-        yield Found(f"{look.ballot(ballot_id)}, judgement {id_}", f"{status}: {answer} with the value {value}")
-    yield from _values_of_rounds(look)
+    for ballot_id, id_, answer, value, status in context.rows(query.where(sa.case((is_right, 0), else_=1) == 1)):
+        yield Violation(f"{context.ballot(ballot_id)}, judgement {id_}", f"{status}: {answer} with the value {value}")
+    yield from _values_of_rounds(context)
 
 
-def _values_of_rounds(look: Look) -> Iterator[Found]:
+def _values_of_rounds(context: IntegrityContext) -> Iterator[Violation]:
     of, option = t.ballot.c, t.question_option.c
     query = sa.select(of.id, of.kind, of.settings).where(of.kind != COMPARISON.name)
-    for row in look.conn.execute(query).all():
+    for row in context.conn.execute(query).all():
         try:
             settings = check_round(RoundSettings.of({**row.settings, "scheme": row.kind}))
         except (PlanError, TypeError, ValueError, KeyError, AttributeError) as error:
-            yield Found(look.ballot(row.id), f"its settings can't be read: {error}")
+            yield Violation(context.ballot(row.id), f"its settings can't be read: {error}")
             continue
         shown = sa.select(sa.func.count()).where(option.question_id == _Q.id).scalar_subquery()
         answers = _judged(_J.answer, _J.value, _J.status, shown, sa.func.min(_J.id)).where(_Q.ballot_id == row.id)
-        for answer, value, status, n_shown, id_ in look.rows(answers.group_by(_J.answer, _J.value, _J.status, _Q.id)):
+        for answer, value, status, n_shown, id_ in context.rows(
+            answers.group_by(_J.answer, _J.value, _J.status, _Q.id)
+        ):
             if not _is_written(settings, answer, value, status, n_shown):
-                yield Found(f"{look.ballot(row.id)}, judgement {id_}", f"{status}: {answer} with the value {value}")
+                yield Violation(
+                    f"{context.ballot(row.id)}, judgement {id_}", f"{status}: {answer} with the value {value}"
+                )
 
 
 def _is_written(settings: RoundSettings, answer: str, value: float | None, status: str, n_shown: int) -> bool:
@@ -83,18 +87,20 @@ def _is_written(settings: RoundSettings, answer: str, value: float | None, statu
     return same and value == right and (answer != UNKNOWN or status != "counted")
 
 
-def one_each(look: Look) -> Iterator[Found]:
+def one_each(context: IntegrityContext) -> Iterator[Violation]:
     """Voters with several counted votes on one comparison."""
     n = sa.func.count()
     query = _judged(_Q.ballot_id, _A.voter_id, _J.question_id, n).where(_J.status == "counted", _Q.role == "main")
-    for ballot_id, voter, question, n_votes in look.rows(
+    for ballot_id, voter, question, n_votes in context.rows(
         query.group_by(_Q.ballot_id, _A.voter_id, _J.question_id).having(n > 1)
     ):
-        yield Found(f"{look.ballot(ballot_id)}, question {question}", f"{n_votes} counted votes of voter {voter}")
+        yield Violation(
+            f"{context.ballot(ballot_id)}, question {question}", f"{n_votes} counted votes of voter {voter}"
+        )
 
 
-def exclusions(look: Look) -> Iterator[Found]:
-    """Voters who are left out and whose answers count, and voters who aren't and whose answers are kept aside."""
+def exclusions(context: IntegrityContext) -> Iterator[Violation]:
+    """Voters who are left out and whose answers count, and voters who aren't and whose answers are excluded."""
     e = t.exclusion.c
     out = sa.select(e.voter_id).where(e.undone_at.is_(None))
     counts = _J.status.in_(["counted", "unknown"])
@@ -103,11 +109,11 @@ def exclusions(look: Look) -> Iterator[Found]:
         (sa.and_(_J.status == "excluded", _A.voter_id.not_in(out)), "not left out, and {} answers are kept aside"),
     ):
         query = _judged(_A.ballot_id, _A.voter_id, sa.func.count()).where(wrong)
-        for ballot_id, voter, n in look.rows(query.group_by(_A.ballot_id, _A.voter_id)):
-            yield Found(f"{look.ballot(ballot_id)}, voter {voter}", told.format(n))
+        for ballot_id, voter, n in context.rows(query.group_by(_A.ballot_id, _A.voter_id)):
+            yield Violation(f"{context.ballot(ballot_id)}, voter {voter}", told.format(n))
 
 
-def rejections(look: Look) -> Iterator[Found]:
+def rejections(context: IntegrityContext) -> Iterator[Violation]:
     """Answers in open ballots that count although their assignment is rejected; the owner's word goes first."""
     is_rejected = sa.or_(_A.review == "reject", sa.and_(_A.status == "rejected", _A.review.is_(None)))
     query = (
@@ -118,9 +124,9 @@ def rejections(look: Look) -> Iterator[Found]:
         .where(_J.status.in_(["counted", "unknown"]))
         .group_by(t.ballot.c.project_id, _A.ballot_id, _A.external_id)
     )
-    for project_id, ballot_id, name, n in look.rows(query):
-        if not policy_of(look.conn, project_id).counts_rejected:
-            yield Found(f"{look.ballot(ballot_id)}, assignment {name}", f"rejected, and {n} answers count")
+    for project_id, ballot_id, name, n in context.rows(query):
+        if not policy_of(context.conn, project_id).counts_rejected:
+            yield Violation(f"{context.ballot(ballot_id)}, assignment {name}", f"rejected, and {n} answers count")
 
 
 def _number_of(*where: Any) -> sa.Subquery:
@@ -129,19 +135,19 @@ def _number_of(*where: Any) -> sa.Subquery:
     return query.group_by(_J.question_id).subquery()
 
 
-def question_tallies(look: Look) -> Iterator[Found]:
+def question_tallies(context: IntegrityContext) -> Iterator[Violation]:
     """Questions with another number of counted votes than they say. Known answers of the voting page say none."""
     votes = _number_of(_J.status == "counted")
     n = sa.func.coalesce(votes.c.n, 0)
     query = sa.select(_Q.ballot_id, _Q.id, _Q.n_votes, n).outerjoin(votes, votes.c.of == _Q.id)
-    for ballot_id, id_, said, there in look.rows(
+    for ballot_id, id_, said, there in context.rows(
         query.where(_Q.n_votes != n, sa.or_(_Q.role == "main", _Q.n_wanted > 0))
     ):
-        yield Found(f"{look.ballot(ballot_id)}, question {id_}", f"n_votes is {said}, counted are {there}")
+        yield Violation(f"{context.ballot(ballot_id)}, question {id_}", f"n_votes is {said}, counted are {there}")
 
 
-def dealt(look: Look) -> Iterator[Found]:
-    """Questions of ballots with a voting page whose count for dealing isn't votes, leases and spare unknowns."""
+def lease_counts(context: IntegrityContext) -> Iterator[Violation]:
+    """Questions of ballots with a voting page whose count of leases isn't votes, leases and spare unknowns."""
     d = t.deal.c
     is_main = _Q.role == "main"
     unknown = _number_of(_J.status == "unknown")
@@ -157,11 +163,11 @@ def dealt(look: Look) -> Iterator[Found]:
         .outerjoin(leases, leases.c.of == _Q.id)
         .where(_Q.n_dealt != n, sa.or_(is_main, _Q.n_wanted > 0))
     )
-    for ballot_id, id_, said, there in look.rows(found):
-        yield Found(f"{look.ballot(ballot_id)}, question {id_}", f"n_dealt is {said}, a recount gives {there}")
+    for ballot_id, id_, said, there in context.rows(found):
+        yield Violation(f"{context.ballot(ballot_id)}, question {id_}", f"n_dealt is {said}, a recount gives {there}")
 
 
-def item_tallies(look: Look) -> Iterator[Found]:
+def item_tallies(context: IntegrityContext) -> Iterator[Violation]:
     """Items with other wins, ties, losses or unknowns than the answers to main questions give."""
     option = t.question_option.c
     keys = (_Q.ballot_id, option.item_id, option.position, _Q.kind, _J.status, _J.answer)
@@ -172,16 +178,16 @@ def item_tallies(look: Look) -> Iterator[Found]:
         .group_by(*keys)
     )
     counted: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for ballot_id, item_id, side, kind, status, answer, n in look.rows(query):
+    for ballot_id, item_id, side, kind, status, answer, n in context.rows(query):
         place = 3 if status == "unknown" else _counts_as(kind, answer, side)
         if place is not None:
             counted[ballot_id, item_id][place] += n
     b = t.ballot_item.c
-    for ballot_id, item_id, *said in look.rows(sa.select(b.ballot_id, b.item_id, *(b[name] for name in _TALLIES))):
+    for ballot_id, item_id, *said in context.rows(sa.select(b.ballot_id, b.item_id, *(b[name] for name in _TALLIES))):
         there = counted.get((ballot_id, item_id), [0, 0, 0, 0])
         if said != there:
             told = ", ".join(f"{n} {name} (recount {m})" for name, n, m in zip(_TALLIES, said, there, strict=True))
-            yield Found(f"{look.ballot(ballot_id)}, item {item_id}", told)
+            yield Violation(f"{context.ballot(ballot_id)}, item {item_id}", told)
 
 
 def _counts_as(kind: str, answer: str, side: int) -> int | None:
@@ -192,14 +198,14 @@ def _counts_as(kind: str, answer: str, side: int) -> int | None:
         return None
 
 
-def progress(look: Look) -> Iterator[Found]:
+def progress(context: IntegrityContext) -> Iterator[Violation]:
     """Ballots whose kept progress isn't what a recount gives; what an earlier version kept may lack parts."""
-    for ballot_id, kept in look.conn.execute(sa.select(t.ballot.c.id, t.ballot.c.progress)).all():
+    for ballot_id, kept in context.conn.execute(sa.select(t.ballot.c.id, t.ballot.c.progress)).all():
         said = json.loads(kept) if isinstance(kept, str) else kept
-        there = asdict(count_progress(look.conn, ballot_id)) if said else {}
+        there = asdict(count_progress(context.conn, ballot_id)) if said else {}
         for name in sorted(set(said or ()) & set(there)):
             if not _same(said[name], there[name]):
-                yield Found(look.ballot(ballot_id), f"{name} is {said[name]}, a recount gives {there[name]}")
+                yield Violation(context.ballot(ballot_id), f"{name} is {said[name]}, a recount gives {there[name]}")
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -208,7 +214,7 @@ def _same(one: Any, other: Any) -> bool:
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def scores(look: Look) -> Iterator[Found]:
+def scores(context: IntegrityContext) -> Iterator[Violation]:
     """Items of closed ballots without a score (of the protocol), and of open ballots and pilots with one."""
     b, i, s = t.ballot.c, t.ballot_item.c, t.item_score.c
     fitted = sa.select(s.ballot_id, sa.func.count().label("n")).group_by(s.ballot_id).subquery()
@@ -221,13 +227,13 @@ def scores(look: Look) -> Iterator[Found]:
         .outerjoin(fitted, fitted.c.ballot_id == b.id)
         .group_by(b.id, b.purpose, b.state, b.protocol, b.n_items)
     )
-    for ballot_id, purpose, state, protocol, n_items, with_mean, with_fit, fits, scheme in look.rows(query):
+    for ballot_id, purpose, state, protocol, n_items, with_mean, with_fit, fits, scheme in context.rows(query):
         kind = KINDS.get(scheme, COMPARISON)
         if state == "open" or purpose == TRIAL or not kind.about.scores_items:
             if with_mean or fits:
-                yield Found(look.ballot(ballot_id), f"{state}, with {max(with_mean, fits)} scores")
+                yield Violation(context.ballot(ballot_id), f"{state}, with {max(with_mean, fits)} scores")
             continue
         by_field = kind.about.pools or (protocol in PROTOCOLS and PROTOCOLS[protocol].about.whole_field)
         n = with_fit if by_field else with_mean
         if n != n_items:
-            yield Found(look.ballot(ballot_id), f"closed, and {n} of {n_items} items have a score")
+            yield Violation(context.ballot(ballot_id), f"closed, and {n} of {n_items} items have a score")

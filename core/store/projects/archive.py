@@ -17,19 +17,19 @@ from ...base.durable import make_folder, write_whole
 from ...dataset.datasheet.facts import SheetFields, check_fields
 from ...errors import InputError, Issue, StoreError
 from .. import schema as t
-from ..ballots.ballots import ballot_seed, ballots_of, check_rounds
+from ..ballots.ballot_rows import ballot_seed, ballots_of, check_rounds
 from ..blobs import KEEPERS, blobs_of, check_blobs, put_blob
 from ..command import check_revision, command, fetch_rows, insert_rows, next_id, project_row
 from ..engine import Store, now
 from ..schema.parts import is_exported
-from ..scores.scores import dataset_of
+from ..scores.project_dataset import dataset_of
 from ..tokens.areas import ItemRules, items_of
 from ..votes.publications import publications_of
 from ..votes.tallies import write_progress
-from .library import embeddings_of
+from .embedding_library import embeddings_of
 from .plans import check_settings, rankings_of, settings_of
+from .project_commands import Project, check_name, list_again, named, new_project_id
 from .project_zip import FETCH_AGAIN, MAX_ISSUES, TABLES, Contents, Rows, read_zip, write_zip
-from .projects import Project, check_name, list_again, named, new_project_id
 
 
 def belongs_to(table: sa.Table, project_id: str) -> sa.ColumnElement[bool]:
@@ -51,7 +51,8 @@ def _linking() -> list[sa.Table]:
 def insert_contents(
     conn: sa.Connection, contents: Contents, project_id: str, name: str, *, from_file: bool
 ) -> dict[str, Any]:
-    """Insert a project's rows under new ids, put away until `projects.list_again`; what the log should say of it.
+    """Insert a project's rows under new ids, put away until `project_commands.list_again`; what the log should say of
+    it.
 
     Of a project `from_file` no address gets a token before the owner says so (`publications.confirm_address`).
     """
@@ -174,7 +175,7 @@ _PROJECT = [t.project.c[name] for name in Project.__annotations__]
 
 
 @dataclass(frozen=True)
-class Archived:
+class ArchivedProject:
     """A project that was put away, and when."""
 
     project: Project
@@ -204,18 +205,18 @@ def restore_project(store: Store, project_id: str, *, expected_revision: int | N
         return given
 
 
-def list_archived(store: Store) -> list[Archived]:
+def list_archived(store: Store) -> list[ArchivedProject]:
     """The archived projects, the last one archived first."""
     query = sa.select(*_PROJECT, t.project.c.archived_at).where(t.project.c.archived_at.is_not(None))
     with store.read() as conn:
         rows = conn.execute(query.order_by(t.project.c.archived_at.desc(), t.project.c.id)).all()
-    return [Archived(Project(*row[:-1]), row[-1]) for row in rows]
+    return [ArchivedProject(Project(*row[:-1]), row[-1]) for row in rows]
 
 
 def export_project(store: Store, project_id: str) -> bytes:
     """A zip (see `project_zip`) with everything of a project but the embeddings' vectors and its jobs.
 
-    The same state gives the same bytes. Kept files that are gone or damaged are named in it as missing.
+    The same state gives the same bytes. Stored files that are gone or damaged are named in it as missing.
     """
     with store.read() as conn:
         return write_zip(_contents(store, conn, project_id))
@@ -227,7 +228,7 @@ def import_project(store: Store, data: bytes, *, name: str | None = None) -> str
     Seeds, scores, votes, task ids and log are those of the original, so that a result file of its batches is valid in
     the copy too; all ids of the store are new, the project isn't archived. Where a listed project has its name already,
     it is called “… (2)”. Embeddings that the workspace has are linked. The log entry "import project" says what became
-    of embeddings and kept files. Raises `InputError` for a file that isn't an exported project, whole and unchanged;
+    of embeddings and stored files. Raises `InputError` for a file that isn't an exported project, whole and unchanged;
     then nothing is taken in.
     """
     return _take_in(store, read_zip(data), name, "import project")
@@ -268,7 +269,7 @@ def _hangs_on_ballots(table: sa.Table) -> bool:
 def delete_project(store: Store, project_id: str, typed_name: str, *, expected_revision: int | None = None) -> Path:
     """Delete a project for good, and return the path of the export that is written to `backups/` before.
 
-    Kept files that no other project uses go too; imported embeddings stay in the workspace. Raises `StoreError`
+    Stored files that no other project uses go too; imported embeddings stay in the workspace. Raises `StoreError`
     unless `typed_name` is the project's name, while a job of it runs, or where the backup can't be written,
     `StaleError` where it isn't at `expected_revision`.
     """
@@ -294,7 +295,7 @@ def delete_project(store: Store, project_id: str, typed_name: str, *, expected_r
 
 
 def _remove_unused(store: Store, digests: Iterable[str]) -> None:
-    """Delete those of some kept files that no project needs."""
+    """Delete those of some stored files that no project needs."""
     with store.write() as conn:  # nobody else writes, so that no upload of the same file comes between
         for digest in set(digests) - _kept(conn):
             (store.uploads / digest).unlink(missing_ok=True)
@@ -315,7 +316,7 @@ def _back_up(store: Store, contents: Contents) -> Path:
 def _contents(
     store: Store, conn: sa.Connection, project_id: str, *, without: frozenset[str] | set[str] = frozenset()
 ) -> Contents:
-    """A project's rows and kept files; tables named in `without` stay empty."""
+    """A project's rows and stored files; tables named in `without` stay empty."""
     project_row(conn, project_id)
     rows = {}
     for table in TABLES:
@@ -335,7 +336,7 @@ def _contents(
 
 
 def _kept(conn: sa.Connection, project_id: str | None = None) -> set[str]:
-    """The names of kept files that a project needs, or that any project needs."""
+    """The names of stored files that a project needs, or that any project needs."""
     needed = set()
     for table in KEEPERS:
         needed |= set(conn.execute(_kept_by(table, project_id)).scalars())
@@ -373,7 +374,7 @@ def insert_project(
 ) -> None:
     """Insert a project under an id of its own, listed by its name or the next that is free, inside a transaction.
 
-    Its kept files aren't written here. `action` is what the log says, by `who`.
+    Its stored files aren't written here. `action` is what the log says, by `who`.
     """
     detail = insert_contents(conn, contents, project_id, name, from_file=action == "import project")
     check_readable(conn, project_id)

@@ -21,9 +21,9 @@ from .. import schema as t
 from ..command import insert_done, project_row
 from ..engine import Store
 from .archive import insert_project
-from .library import adopt_import, record_import
+from .embedding_library import adopt_import, record_import
+from .project_commands import list_projects
 from .project_zip import read_zip
-from .projects import list_projects
 
 DEMO_ID, OPEN_ID = "demo", "demo-open"
 READY = "demo is ready"

@@ -22,11 +22,11 @@ from ...errors import PlanError, StoreError
 from ...i18n import LANGUAGES
 from ...plan import Plan
 from ...plan.budgets import appearances_for_cost
-from ...plan.plan import Cost, check_limits, cost
-from ...plan.registration import Kept, content_of, digest_of, kept_of
+from ...plan.campaign_plan import Cost, check_limits, cost
+from ...plan.registration import RegisteredPart, content_of, digest_of, registered_parts
 from ...protocols import collectable, protocol_of
 from ...protocols.paper import Paper
-from ...questions.template import Wording, check_examples
+from ...questions.comparison_page import Wording, check_examples
 from .. import schema as t
 from ..command import command, project_row
 from ..engine import Store, now
@@ -308,7 +308,7 @@ class Registration:
     sha256: str
     content: str
     at: str
-    kept: tuple[Kept, ...]
+    kept: tuple[RegisteredPart, ...]
 
     @property
     def is_kept(self) -> bool:
@@ -349,7 +349,7 @@ def registration_of(conn: sa.Connection, project_id: str, *, n0: float = 2.0) ->
         return None
     # Exclusions are words: nobody can say by looking whether they were kept to, so they stand as registered.
     exclusions = _exclusions(row.content)
-    kept = kept_of(row.content, _parts(conn, project_id, n0, exclusions))
+    kept = registered_parts(row.content, _parts(conn, project_id, n0, exclusions))
     return Registration(row.sha256, row.content, row.at, kept)
 
 

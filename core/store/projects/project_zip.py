@@ -222,7 +222,7 @@ def is_of(table: sa.Table, schema: str) -> bool:
 class Contents:
     """A project outside a store: the rows of each table in the order of its columns, values as SQLite has them.
 
-    `uploads` are kept files by their SHA-256; `missing` those that were gone or damaged when it was exported.
+    `uploads` are stored files by their SHA-256; `missing` those that were gone or damaged when it was exported.
     """
 
     project_id: str

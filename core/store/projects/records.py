@@ -33,7 +33,7 @@ from ...tables import ITEMS, Schema
 from ...tabular.json_texts import parse_json
 from ...tabular.zips import MAX_JSON
 from .. import schema as t
-from ..ballots.ballots import Ballot, ballots_of, pilot_of
+from ..ballots.ballot_rows import Ballot, ballots_of, pilot_of
 from ..command import fetch_rows, project_row
 from ..engine import Store
 from ..tokens.areas import items_of
@@ -43,7 +43,7 @@ _PRIVATE = ("id", "project_id", "area_id", "scheme", "stored", "purpose")  # ids
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class CampaignRecord:
     """A campaign's tables (see `campaign_tables`), and `plan`: project, plans, seeds, ballots, policy, registration."""
 
     items: pd.DataFrame
@@ -81,7 +81,7 @@ def pseudonym(secret: str, platform: str, external_id: str) -> str:
     return f"v{digest[:16]}"
 
 
-def record_of(conn: sa.Connection, project_id: str, secret: str) -> Record:
+def record_of(conn: sa.Connection, project_id: str, secret: str) -> CampaignRecord:
     """The record of a project, with its voters hashed by `secret`."""
     project = project_row(conn, project_id)
     items = items_of(conn, project_id).reset_index(drop=True)[list(ITEMS.columns)]
@@ -112,7 +112,7 @@ def record_of(conn: sa.Connection, project_id: str, secret: str) -> Record:
         ]
         return schema.check(pd.concat(frames, ignore_index=True) if frames else schema.empty())
 
-    return Record(
+    return CampaignRecord(
         items,
         each(BALLOT_ITEMS, _ballot_items),
         each(FIT_SCORES, _fit_scores),
@@ -246,7 +246,7 @@ def _voters(
 _NAMES = ("items", "ballot_items", "fit_scores", "comparisons", "tasks", "votes", "voters")  # in the order of FILES
 
 
-def record_files(record: Record) -> dict[str, bytes]:
+def record_files(record: CampaignRecord) -> dict[str, bytes]:
     """The files of a record by name; the same record gives the same bytes."""
     files = {
         name: write_table(getattr(record, part), schema)
@@ -256,7 +256,7 @@ def record_files(record: Record) -> dict[str, bytes]:
     return files
 
 
-def record_from(files: Mapping[str, bytes]) -> Record:
+def record_from(files: Mapping[str, bytes]) -> CampaignRecord:
     """The record that these files hold; `InputError` naming a file that is missing or can't be read."""
     missing = [name for name in (*FILES, PLAN_FILE) if name not in files]
     if missing:
@@ -270,4 +270,4 @@ def record_from(files: Mapping[str, bytes]) -> Record:
         raise InputError(f"{PLAN_FILE} can't be read: {error}.") from error
     if not isinstance(plan, dict):
         raise InputError(f"{PLAN_FILE} must be one JSON object.")
-    return Record(**tables, plan=plan)
+    return CampaignRecord(**tables, plan=plan)

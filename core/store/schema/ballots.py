@@ -115,7 +115,7 @@ question = Table(
     text_("role"),  # main, or check (gold, repeat, overlap): checks never enter scores
     Column("n_wanted", Integer, nullable=False),
     count_("n_votes"),
-    # Votes it has, leases of the voting page, and the third and later "I don't know": the fewest are dealt first.
+    # Votes it has, leases of the voting page, and the third and later "I don't know": the fewest are given first.
     since_("0004", count_("n_dealt")),
     Index("ix_question_ballot_id", "ballot_id"),
     Index("ix_question_ballot_id_role_n_dealt_id", "ballot_id", "role", "n_dealt", "id"),

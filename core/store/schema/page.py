@@ -1,4 +1,4 @@
-"""Runoff's own voting page: its settings, links, voters and what they were dealt."""
+"""Runoff's own voting page: its settings, links, voters and what they were given."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ invitation = Table(
     info={"since": "0004"},
 )
 
-# A voter on the voting page of a ballot.
+# A session: a voter on the voting page of a ballot. (The table's name is older.)
 sitting = Table(
     "sitting",
     metadata,
@@ -79,7 +79,7 @@ sitting = Table(
     info={"since": "0004"},
 )
 
-# A comparison given to a voter: it is theirs until it is answered, or its time is over.
+# A lease: a comparison given to a voter. It is theirs until it is answered, or its time is over.
 deal = Table(
     "deal",
     metadata,

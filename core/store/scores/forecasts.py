@@ -22,20 +22,28 @@ from ...errors import InputError, StoreError
 from ...plan import Plan
 from ...questions.best_worst.tuples import SIZE
 from ...scores import BallotVotes
-from ...simulation.forecast import Band, Forecast, Guess, PanelCeiling, forecast, number_of_campaigns, panel_ceiling
-from ...simulation.schemes import Question, SchemeRow, Times, compare_schemes, groups_of_tokens
+from ...simulation.forecast import (
+    Band,
+    Forecast,
+    ForecastAssumptions,
+    PanelCeiling,
+    forecast,
+    number_of_campaigns,
+    panel_ceiling,
+)
+from ...simulation.schemes import SchemeRow, SchemeSetting, Times, compare_schemes, groups_of_tokens
 from ...simulation.search import Candidate, Search, recommend
 from ...voters.model import PAPER_PANEL, Panel, exponential, power_law
 from ...voters.panel_fit import FAMILIES, AssumedSimilarity, PanelFit, fit_panel, similarity_from_ranks
 from .. import schema as t
-from ..ballots.ballots import Ballot, ballots_of, pilot_of
+from ..ballots.ballot_rows import Ballot, ballots_of, pilot_of
 from ..ballots.simulated import PLATFORM
 from ..command import insert_missing, project_row
 from ..engine import Store, now
-from ..projects.library import embeddings_of, open_library
+from ..projects.embedding_library import embeddings_of, open_library
 from ..tokens.areas import items_of, n_items_of
 from ..votes.tallies import ballot_votes, progress_of
-from .scores import dataset_of
+from .project_dataset import dataset_of
 
 VERSION = 2  # raised whenever the same parameters would give other results
 SEED = 2020  # of all forecasts, so that plans are compared on the same campaigns
@@ -50,7 +58,7 @@ class GuessSource:
     panel: Panel = PAPER_PANEL
 
 
-def read_guess(store: Store, project_id: str, area_id: int | None, source: GuessSource) -> Guess:
+def read_guess(store: Store, project_id: str, area_id: int | None, source: GuessSource) -> ForecastAssumptions:
     """The guess for a ranking's items. Items that the embedding lacks get the quantiles of those that it has.
 
     Raises `StoreError` where the project hasn't that embedding, or it has fewer than two of the items.
@@ -59,12 +67,12 @@ def read_guess(store: Store, project_id: str, area_id: int | None, source: Guess
         notion = project_row(conn, project_id).notion
         n_items = n_items_of(conn, project_id, area_id)
     if source.similarity in DISTRIBUTIONS:
-        return Guess(DISTRIBUTIONS[source.similarity](n_items), source.panel, notion)
+        return ForecastAssumptions(DISTRIBUTIONS[source.similarity](n_items), source.panel, notion)
     cosines = cosines_of(store, project_id, source.similarity, area_id)
     there = cosines[~np.isnan(cosines)]
     n_missing = len(cosines) - len(there)
     fill = np.quantile(there, (np.arange(n_missing) + 0.5) / max(n_missing, 1))
-    return Guess(np.concatenate([there, fill]), source.panel, notion)
+    return ForecastAssumptions(np.concatenate([there, fill]), source.panel, notion)
 
 
 def cosines_of(store: Store, project_id: str, embedding_id: str, area_id: int | None = None) -> np.ndarray:
@@ -89,7 +97,7 @@ def read_ceiling(store: Store, project_id: str, area_id: int | None, source: Gue
     return panel_ceiling(read_guess(store, project_id, area_id, source), seed=SEED)
 
 
-def known_forecast(store: Store, guess: Guess, plan: Plan, protocol: str) -> Forecast | None:
+def known_forecast(store: Store, guess: ForecastAssumptions, plan: Plan, protocol: str) -> Forecast | None:
     """The forecast of a plan if it was made before."""
     found = _kept(
         store, _params("forecast", guess, plan=plan, protocol=protocol, n=number_of_campaigns(plan, protocol))
@@ -97,7 +105,7 @@ def known_forecast(store: Store, guess: Guess, plan: Plan, protocol: str) -> For
     return None if found is None else _forecast(found)
 
 
-def make_forecast(store: Store, guess: Guess, plan: Plan, protocol: str, **how: Any) -> Forecast | None:
+def make_forecast(store: Store, guess: ForecastAssumptions, plan: Plan, protocol: str, **how: Any) -> Forecast | None:
     """The forecast of a plan: kept from before, or made now and kept; None if it was stopped. `how` as `forecast`."""
     known = known_forecast(store, guess, plan, protocol)
     if known is not None:
@@ -109,13 +117,17 @@ def make_forecast(store: Store, guess: Guess, plan: Plan, protocol: str, **how: 
     return made
 
 
-def known_search(store: Store, guess: Guess, n_comparisons: int, protocol: str, goal: str) -> Search | None:
+def known_search(
+    store: Store, guess: ForecastAssumptions, n_comparisons: int, protocol: str, goal: str
+) -> Search | None:
     """The search for the best plan of a budget if it was made before."""
     found = _kept(store, _params("search", guess, n_comparisons=n_comparisons, protocol=protocol, goal=goal))
     return None if found is None else _search(found)
 
 
-def make_search(store: Store, guess: Guess, n_comparisons: int, protocol: str, goal: str, **how: Any) -> Search | None:
+def make_search(
+    store: Store, guess: ForecastAssumptions, n_comparisons: int, protocol: str, goal: str, **how: Any
+) -> Search | None:
     """The search for the best plan: kept from before, or made now and kept; None if stopped. `how` as `recommend`."""
     known = known_search(store, guess, n_comparisons, protocol, goal)
     if known is not None:
@@ -127,7 +139,7 @@ def make_search(store: Store, guess: Guess, n_comparisons: int, protocol: str, g
     return made
 
 
-def _params(kind: str, guess: Guess, *, plan: Plan | None = None, **more: Any) -> dict[str, Any]:
+def _params(kind: str, guess: ForecastAssumptions, *, plan: Plan | None = None, **more: Any) -> dict[str, Any]:
     params = {
         "kind": kind,
         "version": VERSION,
@@ -354,7 +366,7 @@ def run_schemes(
     share = share_simulated(len(a))
     kept = np.sort(rng.permutation(len(a))[:MOST_ITEMS]).tolist() if share < 1 else range(len(a))
     groups = groups_of_tokens([a[at] for at in kept], [b[at] for at in kept], rng=rng)
-    question = Question(z[list(kept)], groups, asked.hours * 3600 * share, Times(asked.read, asked.decide))
+    question = SchemeSetting(z[list(kept)], groups, asked.hours * 3600 * share, Times(asked.read, asked.decide))
     return compare_schemes(
         question, simulations=asked.simulations, seed=SEED, panel=asked.source.panel, progress=progress
     )

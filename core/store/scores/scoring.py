@@ -24,11 +24,11 @@ from ...scores import BallotVotes
 from ...scores.fit import FittedVotes
 from .. import schema as t
 from ..ballots.answers import answers_of, rests_on
-from ..ballots.ballots import Ballot, ballots_of, rounds_of, sentence_start
+from ..ballots.ballot_rows import Ballot, ballots_of, rounds_of, sentence_start
 from ..command import Change, fetch_rows, insert_rows
 from ..projects.plans import rankings_of
 from ..votes.tallies import ballot_votes
-from .foresights import NextBallot, audit_votes, closed_fit_of, foresight_of, next_after, stored_audit
+from .next_ballot_value import NextBallot, audit_votes, closed_fit_of, next_after, next_ballot_value, stored_audit
 
 # Where scores are kept: those of a ballot's items with the ballot, those of the whole field in `item_score`.
 OF_BALLOT = ("x", "y", "mean", "count", "lower", "upper")
@@ -90,7 +90,7 @@ def score_ballot(
     """
     found = NewScores(ballot, len(votes[-1].first), scores_of(votes, ballot))
     found.fit.update(found.scored.fit)
-    found.fit["another"] = another if coming is None else foresight_of(votes, ballot, coming, found.fitted)
+    found.fit["another"] = another if coming is None else next_ballot_value(votes, ballot, coming, found.fitted)
     return found
 
 

@@ -112,7 +112,7 @@ class ItemRules:
 
 
 @dataclass(frozen=True)
-class Made:
+class GeneratedItems:
     """The items that follow from areas and rules, numbered 0…N−1, and what a person should know of them.
 
     `n_merged` pairs are in an earlier area already and so no items of their own.
@@ -125,7 +125,7 @@ class Made:
     n_merged: int = 0
 
 
-def make_items(areas: Sequence[AreaTokens], rules: ItemRules, seed: int) -> Made:
+def make_items(areas: Sequence[AreaTokens], rules: ItemRules, seed: int) -> GeneratedItems:
     """The items of the areas by the rules. The same seed draws the same sample.
 
     Exclusions of pairs that aren't there are `unknown`; tokens that a sample leaves without an item are `without`.
@@ -146,7 +146,7 @@ def make_items(areas: Sequence[AreaTokens], rules: ItemRules, seed: int) -> Made
         rng = np.random.default_rng([seed, 1, 6])
         sampled = sample_items(items, size=rules.sample_size, rng=rng)
         items, without = sampled.items, sampled.without
-    return Made(ITEMS.check(items), n_pairs, unknown, without, n_merged)
+    return GeneratedItems(ITEMS.check(items), n_pairs, unknown, without, n_merged)
 
 
 Origins = Mapping[tuple[str, str], str]  # (area, token) → where the token came from

@@ -18,7 +18,7 @@ from .. import schema as t
 from ..blobs import put_blob, read_blob, safe_name
 from ..command import command
 from ..engine import Store
-from ..projects.library import embeddings_of, open_library
+from ..projects.embedding_library import embeddings_of, open_library
 
 SHOWN_NOTES = 3  # of the remarks on a list of frequencies, all of which were shown when it was chosen
 

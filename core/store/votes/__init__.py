@@ -1,7 +1,7 @@
-"""Votes: files taken in, judgements, tallies, who is left out, what is settled.
+"""Votes: files taken in, judgements, tallies, who is left out, what is approved and paid.
 
-* Leaving a voter out is laid over the judgements (`exclusions`, `tallies`): those that would count are `excluded`
-  while it lasts. Files are read against what judgements are without it, and `write_tallies` lays it over again: files
+* Leaving a voter out is applied to the judgements (`exclusions`, `tallies`): those that would count are `excluded`
+  while it lasts. Files are read against what judgements are without it, and `write_tallies` applies it again: files
   and exclusions come in any order. Closed ballots are scored anew in the same command; their items, and who went on,
   stay.
 * The owner's decision goes before the file's: `assignment.review` says approve or reject, and `reviews.apply_reviews`

@@ -19,7 +19,7 @@ from ...errors import InputError, Issue, StoreError
 from ...questions import COMPARISON
 from ...tables import VOTER_ANSWERS
 from .. import schema as t
-from ..ballots.ballots import open_ballot_of
+from ..ballots.ballot_rows import open_ballot_of
 from ..command import Change, command, fetch_rows, insert_one, insert_rows
 from ..engine import Store
 from ..projects.plans import ballot_named, belongs, is_comparison
@@ -135,7 +135,7 @@ def add_gold(
 ) -> int:
     """Add checks to the open ballot; each pair has the positions of the item to choose and of the other one.
 
-    `code` is that of the ballot which is meant (`ballots.check_meant`).
+    `code` is that of the ballot which is meant (`ballot_rows.check_meant`).
 
     Returns how many are new. Raises `InputError` for items that don't exist or stand against themselves, or too many.
     """
@@ -181,7 +181,7 @@ def remove_gold(
 ) -> None:
     """Take a check away that nobody was given yet; `StoreError` once somebody was, or where it stands in tasks.
 
-    `code` is that of the ballot which is meant (`ballots.check_meant`).
+    `code` is that of the ballot which is meant (`ballot_rows.check_meant`).
     """
     with command(store, project_id, "remove check", expected_revision=expected_revision) as change:
         ballot = open_ballot_of(change.conn, project_id, area_id, code)

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from ...errors import InputError, StoreError
 from ...questions import RoundScores
 from .. import schema as t
-from ..ballots.ballots import Ballot, every_ballot_of
+from ..ballots.ballot_rows import Ballot, every_ballot_of
 from ..command import Change, check_revision, command, project_row
 from ..engine import Store, now
 from ..scores.scoring import NewScores, rounds_without, scores_without, write_round_scores, write_scores
@@ -36,7 +36,7 @@ class Exclusion:
 
 
 @dataclass(frozen=True)
-class Moved:
+class ExclusionChange:
     """What a command did: voters and answers that count no more (or again), and closed ballots scored anew."""
 
     voters: int
@@ -59,7 +59,7 @@ def exclude_voters(
     detail: dict[int, dict[str, Any]] | None = None,
     *,
     expected_revision: int | None = None,
-) -> Moved:
+) -> ExclusionChange:
     """Leave voters out: none of their votes counts any more, in any ballot, nor those to come.
 
     `reason` is the owner's, in words; `detail` has for a voter what spoke for it. Takes as long as closing the closed
@@ -100,7 +100,7 @@ def exclude_voters(
 
 def readmit_voters(
     store: Store, project_id: str, voter_ids: Collection[int], *, expected_revision: int | None = None
-) -> Moved:
+) -> ExclusionChange:
     """Let voters count again; the store is then as if they had never been left out, but for the log.
 
     Raises `StoreError` where none of them is left out.
@@ -124,7 +124,7 @@ def readmit_voters(
 
 def _follow(
     change: Change, moved: set[int], scores: list[NewScores], rounds: list[tuple[Ballot, RoundScores]]
-) -> Moved:
+) -> ExclusionChange:
     """Bring judgements, tallies and scores in line with who is left out now."""
     conn = change.conn
     before = _n_excluded(conn, moved)
@@ -139,7 +139,7 @@ def _follow(
         write_round_scores(change, found, of_round)
     answers = abs(_n_excluded(conn, moved) - before)
     change.detail = {"voters": len(moved), "judgements": answers, "ballots scored anew": len(scores) + len(rounds)}
-    return Moved(len(moved), answers, len(scores) + len(rounds))
+    return ExclusionChange(len(moved), answers, len(scores) + len(rounds))
 
 
 def _n_excluded(conn: sa.Connection, voter_ids: set[int]) -> int:

@@ -14,14 +14,14 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ...platforms import ResultFile
-from ...questions import COMPARISON, Kind
+from ...questions import COMPARISON, QuestionKind
 from ...questions.base import UNKNOWN
 from ...tables import KNOWN
-from ...votes.classify import Preview
+from ...votes.classify import ClassifiedAnswers
 from ...votes.counting import elected
-from ...votes.verdicts import Policy
+from ...votes.reasons import Policy
 from .. import schema as t
-from ..ballots.ballots import every_ballot_of
+from ..ballots.ballot_rows import every_ballot_of
 from ..command import Change, command, fetch_rows, insert_rows, next_id, update_rows
 from ..engine import Store
 from .tallies import kind_of_ballot, write_tallies
@@ -113,7 +113,7 @@ _ANSWERS = ("first", "second", "tie", "unknown")
 _STATUSES = ("counted", "unknown", "rejected", "repeat")
 
 
-def known_of(conn: sa.Connection, ballot_id: int, platform: str, *, kind: Kind = COMPARISON) -> pd.DataFrame:
+def known_of(conn: sa.Connection, ballot_id: int, platform: str, *, kind: QuestionKind = COMPARISON) -> pd.DataFrame:
     """The ballot's judgements from a platform (schema KNOWN): ids of another one may mean somebody else.
 
     Withdrawn judgements are left out, so that they may come again; those of voters who are left out are what they
@@ -197,7 +197,7 @@ def left_out_of(conn: sa.Connection, project_id: str, platform: str) -> frozense
     return frozenset(voter for (voter,) in fetch_rows(conn, query))
 
 
-def write_judgements(change: Change, ballot_id: int, upload_id: int, platform: str, preview: Preview) -> None:
+def write_judgements(change: Change, ballot_id: int, upload_id: int, platform: str, preview: ClassifiedAnswers) -> None:
     """Write the assignments and judgements of a preview.
 
     A judgement that is there already (withdrawn, or changed by this file) is brought up to date, never doubled.

@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from ...errors import Issue, StoreError
 from ...platforms.prolific import CASES, case_of, read_submissions
 from .. import schema as t
-from ..ballots.ballots import Ballot
+from ..ballots.ballot_rows import Ballot
 from ..command import fetch_rows
 from ..engine import Store
 from ..projects.plans import belongs
-from ..voting.voting import hashed_id, voting_of
+from ..voting.owner_commands import hashed_id, voting_of
 
 COLUMNS = (
     "row", "participant", "submission", "status", "case", "proposal", "why", "code there", "code here", "tasks done",
@@ -57,7 +57,7 @@ def check_submissions(store: Store, project_id: str, ballot: Ballot, data: bytes
         here = _sittings(conn, voting.id)
         secret = _secret(conn, project_id, ballot.area_id)
     shared = voting.settings.code if voting.settings.completion == "shared" else ""
-    known = {sitting["external"]: sitting for sitting in here.to_dict("records")}
+    known = {session["external"]: session for session in here.to_dict("records")}
     rows, seen = [], set()
     for told in found.rows.to_dict("records"):
         names = (told["participant"], hashed_id(secret, "prolific", told["participant"]))
@@ -72,14 +72,14 @@ def check_submissions(store: Store, project_id: str, ballot: Ballot, data: bytes
 _NOBODY: dict[str, Any] = {"state": "", "counts": True, "votes": 0, "n_done": 0, "code": "", "id": None}
 
 
-def _row(told: Mapping[Any, Any], sitting: Mapping[Any, Any] | None, shared: str, n_tasks: int) -> tuple[Any, ...]:
+def _row(told: Mapping[Any, Any], session: Mapping[Any, Any] | None, shared: str, n_tasks: int) -> tuple[Any, ...]:
     """What a submission says, what its participant did here, and what follows."""
-    found = sitting or _NOBODY
-    code = "" if sitting is None else (shared or found["code"] or "")
+    found = session or _NOBODY
+    code = "" if session is None else (shared or found["code"] or "")
     case = case_of(
         told["status"],
         revoked=told["revoked"],
-        known=sitting is not None,
+        known=session is not None,
         finished=found["state"] == "finished" or found["n_done"] >= n_tasks,  # all done, the last button not pressed
         set_aside=not found["counts"],
         n_votes=found["votes"],
@@ -120,7 +120,7 @@ def _secret(conn: sa.Connection, project_id: str, area_id: int | None) -> str:
 
 
 def assignments_from_page(store: Store, sittings: list[int]) -> list[int]:
-    """The assignments of some sittings of the voting page, for `settlement.review_assignments`."""
+    """The assignments of some sessions of the voting page, for `payment.review_assignments`."""
     d = t.deal.c
     query = sa.select(d.assignment_id).where(d.sitting_id.in_(sittings), d.assignment_id.is_not(None))
     with store.read() as conn:

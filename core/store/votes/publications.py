@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from ...errors import InputError, StoreError
 from ...platforms.mturk import page_of
 from ...platforms.turkle import TurkleSite, clean_address
-from ...questions.template import write_batch
+from ...questions.comparison_page import write_batch
 from ...votes.platform import Outgoing
 from .. import schema as t
-from ..ballots.ballots import open_ballot_of
+from ..ballots.ballot_rows import open_ballot_of
 from ..command import command, insert_one
 from ..engine import Store, now
 from ..projects.plans import ballot_named

@@ -1,4 +1,4 @@
-"""The owner's decisions on assignments, laid over what files and voters say: which answers count by them."""
+"""The owner's decisions on assignments, which go before what files and voters say: which answers count by them."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ Votes of voters whom the owner left out: which voters these are, and how judgeme
 
 A judgement that would count, as a vote or as "I don't know a word here", has the status `excluded` while its voter is
 left out; rejected, repeated and withdrawn ones stay what they are. So what a judgement is without any exclusion can
-always be told, files are read against that, and exclusions are laid over it afterwards: files and exclusions may come
+always be told, files are read against that, and exclusions are applied to it afterwards: files and exclusions may come
 in any order.
 
 How many voters some ballots have: the one look-up behind every count of voters.
@@ -22,14 +22,14 @@ import numpy as np
 import sqlalchemy as sa
 
 from ...base.plurals import VoterCount
-from ...questions import COMPARISON, Kind, RoundKind, kind_of
+from ...questions import COMPARISON, QuestionKind, RoundKind, kind_of
 from ...scores import BallotVotes
 from .. import schema as t
-from ..ballots.ballots import Ballot, ballots_of, pilot_of
+from ..ballots.ballot_rows import Ballot, ballots_of, pilot_of
 from ..command import fetch_rows, update_rows
 from ..engine import Store
 from ..projects.plans import rankings_of
-from ..voting.tallies import has_voting, write_dealt
+from ..voting.tallies import has_voting, write_lease_counts
 from .reviews import apply_reviews
 
 _J = t.judgement.c
@@ -50,7 +50,7 @@ def is_excluded(conn: sa.Connection, voter_id: int) -> bool:
     return conn.execute(query).first() is not None
 
 
-def lay_aside(conn: sa.Connection, ballot_id: int) -> None:
+def apply_exclusions(conn: sa.Connection, ballot_id: int) -> None:
     """Bring the judgements of a ballot in line with who is left out; the tallies must follow."""
     e = t.exclusion.c
     of = sa.select(t.ballot.c.project_id).where(t.ballot.c.id == ballot_id).scalar_subquery()
@@ -174,11 +174,11 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     """Bring a ballot's tallies in line with its judgements: every command that changes judgements ends with this.
 
     They are the votes of each question, the wins, ties, losses and unknowns of each item, and the ballot's progress.
-    The owner's decisions on assignments are laid over the judgements first, and then those of voters who are left out
-    are laid aside.
+    The owner's decisions on assignments are applied to the judgements first, and then those of voters who are left out
+    are excluded.
     """
     apply_reviews(conn, ballot_id)
-    lay_aside(conn, ballot_id)
+    apply_exclusions(conn, ballot_id)
     j, q, b = t.judgement.c, t.question.c, t.ballot_item.c
     votes = sa.select(sa.func.count()).where(j.question_id == q.id, j.status == "counted").scalar_subquery()
     stale = sa.update(t.question).where(q.ballot_id == ballot_id, q.n_votes != votes)
@@ -193,18 +193,18 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     update_rows(conn, t.ballot_item, ["wins", "ties", "losses", "unknowns"], ["ballot_id", "item_id"], rows)
     write_progress(conn, ballot_id)
     if has_voting(conn, ballot_id):
-        write_dealt(conn, ballot_id)
+        write_lease_counts(conn, ballot_id)
 
 
-def kind_of_ballot(conn: sa.Connection, ballot_id: int) -> Kind:
+def kind_of_ballot(conn: sa.Connection, ballot_id: int) -> QuestionKind:
     """What the questions of a ballot are."""
     return kind_of(str(conn.execute(sa.select(t.ballot.c.kind).where(t.ballot.c.id == ballot_id)).scalar_one()))
 
 
-def _item_counts(conn: sa.Connection, ballot_id: int, kind: Kind, items: np.ndarray) -> np.ndarray:
+def _item_counts(conn: sa.Connection, ballot_id: int, kind: QuestionKind, items: np.ndarray) -> np.ndarray:
     """Wins, ties, losses and unknowns of a ballot's items (ids, ascending), shape (n_items, 4).
 
-    A counted answer counts once for every item that it shows (`Kind.counts_as`).
+    A counted answer counts once for every item that it shows (`QuestionKind.counts_as`).
     """
     if kind is COMPARISON:  # of which there may be millions
         outcomes = _outcomes(conn, ballot_id)

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from ...errors import StoreError
-from ...votes.effects import Effect
+from ...votes.upload_effects import UploadEffect
 from .. import schema as t
-from ..ballots.ballots import Ballot, every_ballot_of, sentence_start
+from ..ballots.ballot_rows import Ballot, every_ballot_of, sentence_start
 from ..blobs import read_blob
 from ..command import Change, command
 from ..engine import Store, now
 from ..projects.mappings import read_again
 from ..projects.plans import ballot_named, belongs, is_comparison
-from ..scores.effects import between, new_and_known, standing_of, voters_heard
+from ..scores.provisional import between, new_and_known, provisional_ranking_of, voters_heard
+from .intake import preview_of
 from .judgements import write_judgements
 from .tallies import write_tallies
-from .votes import preview_of
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Upload:
     counts: dict[str, int]
     accepted_at: str
     withdrawn_at: str | None
-    effect: Effect | None = None  # what accepting it changed; None for uploads of an earlier version
-    withdrawal: Effect | None = None  # what its withdrawal changed
+    effect: UploadEffect | None = None  # what accepting it changed; None for uploads of an earlier version
+    withdrawal: UploadEffect | None = None  # what its withdrawal changed
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Withdrawn:
     """What a withdrawal did: how many judgements it marked, and what that changed."""
 
     judgements: int
-    effect: Effect
+    effect: UploadEffect
 
 
 def read_uploads(store: Store, project_id: str, area_id: int | None = None) -> list[Upload]:
@@ -90,11 +90,11 @@ def kept_uploads(store: Store, ballot_id: int) -> list[tuple[str, bytes]]:
     return [(row.filename, read_blob(store, row.sha256, f"The kept copy of {row.filename}")) for row in rows]
 
 
-def _effects(stored: dict | None) -> tuple[Effect | None, Effect | None]:
+def _effects(stored: dict | None) -> tuple[UploadEffect | None, UploadEffect | None]:
     """What accepting an upload changed, and what withdrawing it did."""
     kept = dict(stored or {})
     withdrawal = kept.pop("withdrawal", None)
-    return Effect.from_stored(kept), Effect.from_stored(withdrawal)
+    return UploadEffect.from_stored(kept), UploadEffect.from_stored(withdrawal)
 
 
 def withdraw_upload(store: Store, project_id: str, upload_id: int) -> Withdrawn:
@@ -125,10 +125,10 @@ def withdraw_upload(store: Store, project_id: str, upload_id: int) -> Withdrawn:
             raise StoreError(
                 f"{sentence_start(ballot.called)} is closed, so {row.filename} can't be withdrawn. Reopen it first."
             )
-        before, standing = _n_withdrawn(conn, ballot.id), standing_of(conn, ballot.id)
+        before, standing = _n_withdrawn(conn, ballot.id), provisional_ranking_of(conn, ballot.id)
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(withdrawn_at=now()))
         _replay(store, change, ballot)
-        effect = between(standing, standing_of(conn, ballot.id))
+        effect = between(standing, provisional_ranking_of(conn, ballot.id))
         kept = {**(row.effect or {}), "withdrawal": effect.stored()}
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=kept))
         withdrawn = _n_withdrawn(conn, ballot.id) - before
@@ -167,9 +167,9 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
         copy = f"The kept copy of {upload.filename}"
         data = read_blob(store, upload.sha256, copy, ", so nothing was withdrawn.")
         found = preview_of(conn, change.project_id, ballot, data, upload.filename, read_again(upload.mapping))
-        before, heard = standing_of(conn, ballot.id), voters_heard(conn, change.project_id, found.platform)
+        before, heard = provisional_ranking_of(conn, ballot.id), voters_heard(conn, change.project_id, found.platform)
         write_judgements(change, ballot.id, upload.id, found.platform, found.preview)
         write_tallies(conn, ballot.id)
-        effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
+        effect = between(before, provisional_ranking_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
         told = {"counts": found.counts, "effect": effect.stored()}
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload.id).values(told))

@@ -12,7 +12,8 @@
   ordered by a counter of their own, not by the clock.
 * Checks are questions of the role `check`, so no look-up of votes sees them; `check_question` says what one is for and
   which comparison it is again. Repeats are judgements of the status `repeat`, in an assignment of their own.
-* Closing a ballot pauses its page first (`rest`), so that no vote comes between the votes read and the scores written.
+* Closing a ballot pauses its page first (`closing_pause`), so that no vote comes between the votes read and the scores
+  written.
 * Where a session began is kept as a hash with the page's salt (`voting`); both go in the transaction that closes the
   ballot, and stand in no export (`here_` columns).
 """

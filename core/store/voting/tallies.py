@@ -1,7 +1,8 @@
 """Tallies that follow each vote of the voting page by itself, without a recount of its ballot.
 
-`question.n_dealt` is what the page deals by, the fewest first: the votes a comparison has, the leases on it, and the
-answers "I don't know a word here" beyond the second. A comparison that nobody knows is thus given up in the end.
+`question.n_dealt` is what the page gives comparisons out by, the fewest first: the votes a comparison has, the leases
+on it, and the answers "I don't know a word here" beyond the second. A comparison that nobody knows is thus given up in
+the end.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ UNKNOWN_ALLOWED = 2  # so many voters may not know a word before their answers s
 LEASED, COUNTED, UNKNOWN, ASIDE = "leased", "counted", "unknown", "aside"
 
 
-def write_dealt(conn: sa.Connection, ballot_id: int) -> None:
+def write_lease_counts(conn: sa.Connection, ballot_id: int) -> None:
     """Bring `n_dealt` of a ballot's comparisons in line with its judgements and leases."""
     q, j, d = t.question.c, t.judgement.c, t.deal.c
     unknown = sa.select(sa.func.count()).where(j.question_id == q.id, j.status == "unknown").scalar_subquery()

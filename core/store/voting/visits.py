@@ -24,9 +24,9 @@ from .. import schema as t
 from ..command import insert_one
 from ..engine import now
 from ..projects.plans import is_comparison
-from .dealing import Table
-from .votes import stop
-from .voting import MAX_NAME, hashed_id, seal
+from .answers import stop
+from .leases import VotingPage
+from .owner_commands import MAX_NAME, hashed_id, seal
 
 MAX_ID = 100
 NONCE = 32  # hexadecimal digits: 128 bits
@@ -36,7 +36,7 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # Mechanical Turk's, for somebody who o
 
 
 @dataclass(frozen=True)
-class Who:
+class Visitor:
     """Who comes: by a platform's parameters, by a personal link (its token), or by nothing yet."""
 
     platform: str = ""
@@ -46,7 +46,7 @@ class Who:
 
 
 @dataclass(frozen=True)
-class At:
+class LinkTarget:
     """A link with the newest voting page it leads to."""
 
     secret: str
@@ -56,12 +56,12 @@ class At:
     wording: Mapping[str, Any]
     state: str
     opened_at: str
-    table: Table
+    page: VotingPage
     address_salt: str | None = None  # hashes where its voters begin
 
     @property
     def examples(self) -> list[Mapping[str, Any]]:
-        has_some = self.table.settings.examples and self.table.round is None
+        has_some = self.page.settings.examples and self.page.round is None
         return list(self.wording.get("examples", ())) if has_some else []
 
     @property
@@ -74,7 +74,7 @@ class At:
 
     def form(self, whose: str) -> str:
         """The token of a form: for one browser, and for this voting page alone (ids of ballots come again)."""
-        return self.sign("form", self.table.ballot_id, self.opened_at, whose)
+        return self.sign("form", self.page.ballot_id, self.opened_at, whose)
 
     def is_form(self, form: str, whose: str) -> bool:
         """Whether a form that was sent is of this page."""
@@ -105,7 +105,7 @@ _WHERE_A_LINK_LEADS = (
 )  # fmt: skip
 
 
-def link_at(conn: sa.Connection, code: str) -> At | None:
+def link_at(conn: sa.Connection, code: str) -> LinkTarget | None:
     """Where a link leads: the voting page of its ranking that is open (one is, at a time), else the newest."""
     if not code.isprintable():
         return None
@@ -114,15 +114,15 @@ def link_at(conn: sa.Connection, code: str) -> At | None:
         return None
     is_open = row.ballot_state == "open" and row.archived_at is None
     other = None if row.round is None else RoundSettings.of({**row.round, "scheme": row.kind})
-    table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
+    page = VotingPage(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
     state = row.state if is_open else "closed"
     if state == "closed" and row.archived_at is None and _has_more_to_come(conn, row):
         state = "next"
     wording = row.wording
     if other is not None:
         wording = {"question": other.question, "instructions": other.instructions, "language": other.language}
-    told = (row.notion, wording, state, row.opened_at, table, row.address_salt)
-    return At(row.secret, row.voter_secret, row.id, *told)
+    told = (row.notion, wording, state, row.opened_at, page, row.address_salt)
+    return LinkTarget(row.secret, row.voter_secret, row.id, *told)
 
 
 def _has_more_to_come(conn: sa.Connection, row: sa.Row) -> bool:
@@ -140,7 +140,7 @@ def _has_more_to_come(conn: sa.Connection, row: sa.Row) -> bool:
     return newest.ordinal < newest.n_ballots or (newest.state == "open" and newest.id != row.ballot_id)
 
 
-def pages_of(at: At) -> sa.Select:
+def pages_of(at: LinkTarget) -> sa.Select:
     """The ids of all voting pages that a link led to."""
     here, other = t.ballot.alias("here"), t.ballot.alias("other")
     same_area = sa.or_(other.c.area_id == here.c.area_id, sa.and_(other.c.area_id.is_(None), here.c.area_id.is_(None)))
@@ -148,25 +148,25 @@ def pages_of(at: At) -> sa.Select:
         sa.select(t.voting.c.id)
         .join(other, other.c.id == t.voting.c.ballot_id)
         .join(here, sa.and_(here.c.project_id == other.c.project_id, same_area))
-        .where(here.c.id == at.table.ballot_id)
+        .where(here.c.id == at.page.ballot_id)
     )
 
 
-def read_sitting(conn: sa.Connection, sitting_id: int) -> sa.Row | None:
-    return conn.execute(sa.select(t.sitting).where(t.sitting.c.id == sitting_id)).one_or_none()
+def read_session(conn: sa.Connection, session_id: int) -> sa.Row | None:
+    return conn.execute(sa.select(t.sitting).where(t.sitting.c.id == session_id)).one_or_none()
 
 
-def who_of(parameters: Mapping[str, str]) -> Who:
+def who_of(parameters: Mapping[str, str]) -> Visitor:
     """Who comes, by the parameters in the address."""
     if parameters.get("i"):
-        return Who(token=_printable(parameters["i"][:MAX_ID]))
+        return Visitor(token=_printable(parameters["i"][:MAX_ID]))
     if parameters.get("assignmentId") == PREVIEW:
-        return Who(preview=True)
+        return Visitor(preview=True)
     for name, platform in PLATFORMS.items():
         value = parameters.get(name, "").strip()
         if value and len(value) <= MAX_ID and value.isprintable() and "{{" not in value:
-            return Who(platform, value)
-    return Who()
+            return Visitor(platform, value)
+    return Visitor()
 
 
 def _printable(text: str) -> str:
@@ -180,7 +180,7 @@ def _checked_name(text: str, spoken: Language) -> str:
     return name
 
 
-def person(conn: sa.Connection, at: At, code: str, who: Who, name: str) -> tuple[str, str]:
+def person(conn: sa.Connection, at: LinkTarget, code: str, who: Visitor, name: str) -> tuple[str, str]:
     """Platform and id under which the store knows somebody who begins."""
     if who.token:
         i = t.invitation.c
@@ -190,10 +190,10 @@ def person(conn: sa.Connection, at: At, code: str, who: Who, name: str) -> tuple
             raise InputError(translatable("This personal link isn't valid any more. Ask for a new one."))
         return "invited", found
     if who.platform:
-        if at.table.settings.hash_ids:
+        if at.page.settings.hash_ids:
             return who.platform, hashed_id(at.voter_secret, who.platform, who.external_id)
         return who.platform, who.external_id
-    if at.table.settings.identify == "none":
+    if at.page.settings.identify == "none":
         return "runoff", f"anonymous-{secrets.token_hex(8)}"
     return "runoff", _checked_name(name, at.language)
 
@@ -212,7 +212,7 @@ def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: s
     return insert_one(conn, t.voter, **values)
 
 
-def who_begins(conn: sa.Connection, at: At, code: str, who: Who, name: str, visit: str) -> tuple[int, str]:
+def who_begins(conn: sa.Connection, at: LinkTarget, code: str, who: Visitor, name: str, visit: str) -> tuple[int, str]:
     """The voter who begins, and the nonce of the session that begins.
 
     A typed name proves nothing: it leads to no voter who is there. Who types one that is taken is a voter of that name
@@ -222,7 +222,7 @@ def who_begins(conn: sa.Connection, at: At, code: str, who: Who, name: str, visi
     platform, external_id = person(conn, at, code, who, name)
     if platform != "runoff":
         return voter_id(conn, at.project_id, platform, external_id), new_nonce()
-    nonce = at.sign("begun", at.table.ballot_id, at.opened_at, visit, " ".join(name.split()))[:NONCE]
+    nonce = at.sign("begun", at.page.ballot_id, at.opened_at, visit, " ".join(name.split()))[:NONCE]
     begun = conn.execute(sa.select(t.sitting.c.voter_id).where(t.sitting.c.nonce == nonce)).scalar_one_or_none()
     return begun or voter_id(conn, at.project_id, platform, _free_name(conn, at.project_id, external_id)), nonce
 
@@ -243,94 +243,96 @@ def _free_name(conn: sa.Connection, project_id: str, name: str) -> str:
     return f"{name} ({n})"
 
 
-def may_come(at: At, who: Who) -> bool:
+def may_come(at: LinkTarget, who: Visitor) -> bool:
     """Whether somebody who isn't known yet may begin: by the plain link, unless the owner wants more than that."""
     known_by = {"invited": who.token, "id": who.token or who.platform}
-    return bool(known_by.get(at.table.settings.identify, True))
+    return bool(known_by.get(at.page.settings.identify, True))
 
 
-def sit_down(
-    conn: sa.Connection, at: At, voter_id: int, nonce: str, n_examples: int = 0, *, address: str | None = None
+def begin_session(
+    conn: sa.Connection, at: LinkTarget, voter_id: int, nonce: str, n_examples: int = 0, *, address: str | None = None
 ) -> tuple[sa.Row, bool]:
-    """The voter's sitting at this ballot, and whether it is new; who was stopped at the one before stays so."""
+    """The voter's session at this ballot, and whether it is new; who was stopped at the one before stays so."""
     s = t.sitting.c
-    query = sa.select(t.sitting).where(s.voting_id == at.table.voting_id, s.voter_id == voter_id)
+    query = sa.select(t.sitting).where(s.voting_id == at.page.voting_id, s.voter_id == voter_id)
     found = conn.execute(query).one_or_none()
     if found is not None:
         return found, False
     values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
     was_stopped = conn.execute(_last_state(at, voter_id)).scalar() == "stopped"
-    values |= {"voting_id": at.table.voting_id, "nonce": nonce, "address": address}
-    sitting_id = insert_one(conn, t.sitting, **values)
+    values |= {"voting_id": at.page.voting_id, "nonce": nonce, "address": address}
+    session_id = insert_one(conn, t.sitting, **values)
     if was_stopped:
-        stop(conn, sitting_id, "stopped")
+        stop(conn, session_id, "stopped")
     return conn.execute(query).one(), True
 
 
-def _last_state(at: At, voter_id: int) -> sa.Select:
-    """The state of the voter's newest sitting at any ballot of the ranking."""
+def _last_state(at: LinkTarget, voter_id: int) -> sa.Select:
+    """The state of the voter's newest session at any ballot of the ranking."""
     s = t.sitting.c
     mine = sa.select(s.state).where(s.voter_id == voter_id, s.voting_id.in_(pages_of(at)))
     return mine.order_by(s.id.desc()).limit(1)
 
 
-def note_traits(conn: sa.Connection, at: At, traits: Mapping[str, str]) -> None:
+def note_traits(conn: sa.Connection, at: LinkTarget, traits: Mapping[str, str]) -> None:
     """Count what a voter told of himself or herself; what isn't on the list is not told."""
     v = t.voter_trait.c
-    for name in at.table.settings.ask:
+    for name in at.page.settings.ask:
         value = traits.get(name, "")
         value = value if value in TRAITS[name][1] else "not told"
-        here = (v.voting_id == at.table.voting_id, v.trait == name, v.value == value)
+        here = (v.voting_id == at.page.voting_id, v.trait == name, v.value == value)
         if conn.execute(sa.update(t.voter_trait).where(*here).values(n=v.n + 1)).rowcount == 0:
-            row = {"voting_id": at.table.voting_id, "trait": name, "value": value, "n": 1}
+            row = {"voting_id": at.page.voting_id, "trait": name, "value": value, "n": 1}
             conn.execute(sa.insert(t.voter_trait).values(row))
 
 
-def asks_name(at: At, who: Who) -> bool:
-    return not (who.platform or who.token) and at.table.settings.identify == "name"
+def asks_name(at: LinkTarget, who: Visitor) -> bool:
+    return not (who.platform or who.token) and at.page.settings.identify == "name"
 
 
-def known_sitting(conn: sa.Connection, at: At, code: str, who: Who, sitting: sa.Row | None) -> sa.Row | None:
-    """The sitting of the one who comes: a platform's id or a personal link goes before the browser's cookie.
+def known_session(
+    conn: sa.Connection, at: LinkTarget, code: str, who: Visitor, session: sa.Row | None
+) -> sa.Row | None:
+    """The session of the one who comes: a platform's id or a personal link goes before the browser's cookie.
 
     But no id that is new here helps somebody who was stopped: it can be made up.
     """
     if not (who.platform or who.token):
-        return sitting
+        return session
     platform, external_id = person(conn, at, code, who, "")
     s, v = t.sitting.c, t.voter.c
     query = (
         sa.select(t.sitting)
         .join(t.voter, v.id == s.voter_id)
         .where(v.project_id == at.project_id, v.platform == platform, v.external_id == external_id)
-        .where(s.voting_id == at.table.voting_id)
+        .where(s.voting_id == at.page.voting_id)
     )
     found = conn.execute(query).one_or_none()
-    keeps_out = found is None and not who.token and sitting is not None and is_shut_out(conn, at, sitting)
-    return sitting if keeps_out else found
+    keeps_out = found is None and not who.token and session is not None and is_shut_out(conn, at, session)
+    return session if keeps_out else found
 
 
-def is_shut_out(conn: sa.Connection, at: At, sitting: sa.Row) -> bool:
-    """Whether the voter of a sitting was stopped, there or later at this link."""
-    return sitting.state == "stopped" or conn.execute(_last_state(at, sitting.voter_id)).scalar() == "stopped"
+def is_shut_out(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> bool:
+    """Whether the voter of a session was stopped, there or later at this link."""
+    return session.state == "stopped" or conn.execute(_last_state(at, session.voter_id)).scalar() == "stopped"
 
 
-def carried_over(conn: sa.Connection, at: At, sitting: sa.Row) -> sa.Row:
-    """The sitting at this ballot of somebody who sat at an earlier one."""
-    if sitting.voting_id == at.table.voting_id:
-        return read_sitting(conn, sitting.id) or sitting
-    return sit_down(conn, at, sitting.voter_id, new_nonce(), sitting.n_examples)[0]
+def carried_over(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> sa.Row:
+    """The session at this ballot of somebody with a session at an earlier one."""
+    if session.voting_id == at.page.voting_id:
+        return read_session(conn, session.id) or session
+    return begin_session(conn, at, session.voter_id, new_nonce(), session.n_examples)[0]
 
 
 _OLD_COOKIE = re.compile("[0-9]{1,15}")  # what an older Runoff's names: the row of the session
 
 
-def cookie_of(at: At, nonce: str) -> str:
+def cookie_of(at: LinkTarget, nonce: str) -> str:
     return f"{nonce}.{at.sign('sitting', nonce)}"
 
 
-def sitting_of(conn: sa.Connection, at: At, cookie: str) -> sa.Row | None:
-    """The sitting a cookie belongs to, perhaps at an earlier ballot of the link; None for one that isn't ours."""
+def session_of(conn: sa.Connection, at: LinkTarget, cookie: str) -> sa.Row | None:
+    """The session a cookie belongs to, perhaps at an earlier ballot of the link; None for one that isn't ours."""
     nonce, _, _ = cookie.partition(".")
     if not is_same(cookie, cookie_of(at, nonce)):
         return None
@@ -339,43 +341,43 @@ def sitting_of(conn: sa.Connection, at: At, cookie: str) -> sa.Row | None:
     return conn.execute(sa.select(t.sitting).where(is_meant)).one_or_none()
 
 
-def _is_from_before(at: At, sitting_id: int) -> sa.ColumnElement[bool]:
+def _is_from_before(at: LinkTarget, session_id: int) -> sa.ColumnElement[bool]:
     """Whether a row of `sitting` is meant by a cookie of an older Runoff, so that an update throws nobody out.
 
     Rows had no nonce then. SQLite gives ids out again: a row that has got another nonce than `with_nonce` gives isn't
     meant, nor one that came into another project of the workspace as a copy.
     """
     s = t.sitting.c
-    same_row = sa.and_(s.id == sitting_id, s.nonce.is_(None), s.voting_id.in_(pages_of(at)))
-    return sa.or_(s.nonce == _nonce_for_old(at, sitting_id), same_row)
+    same_row = sa.and_(s.id == session_id, s.nonce.is_(None), s.voting_id.in_(pages_of(at)))
+    return sa.or_(s.nonce == _nonce_for_old(at, session_id), same_row)
 
 
-def _nonce_for_old(at: At, sitting_id: int) -> str:
-    return at.sign("nonce", sitting_id)[:NONCE]
+def _nonce_for_old(at: LinkTarget, session_id: int) -> str:
+    return at.sign("nonce", session_id)[:NONCE]
 
 
-def with_nonce(conn: sa.Connection, at: At, sitting: sa.Row) -> sa.Row:
+def with_nonce(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> sa.Row:
     """A session with its nonce; one from before, or of an imported project, gets it now.
 
     An old cookie leads to this nonce, whether the answer that brings the new cookie arrives or not.
     """
-    if sitting.nonce is not None:
-        return sitting
+    if session.nonce is not None:
+        return session
     s = t.sitting.c
-    conn.execute(sa.update(t.sitting).where(s.id == sitting.id).values(nonce=_nonce_for_old(at, sitting.id)))
-    return conn.execute(sa.select(t.sitting).where(s.id == sitting.id)).one()
+    conn.execute(sa.update(t.sitting).where(s.id == session.id).values(nonce=_nonce_for_old(at, session.id)))
+    return conn.execute(sa.select(t.sitting).where(s.id == session.id)).one()
 
 
-class WrongWord(InputError):
+class WrongCodeWordError(InputError):
     """Somebody begins without the code word of the page."""
 
 
-def asks_word(at: At, who: Who) -> bool:
+def asks_word(at: LinkTarget, who: Visitor) -> bool:
     """Whether somebody must know the page's code word: a platform's id can be made up, a personal link can't."""
-    return not who.token and at.table.settings.asks_word
+    return not who.token and at.page.settings.asks_word
 
 
-def check_word(at: At, who: Who, typed: str) -> None:
-    """Raise `WrongWord` for somebody who must know the code word and typed another."""
-    if asks_word(at, who) and not at.table.settings.is_word(typed):
-        raise WrongWord(translatable("This isn't the code word. Type it as it was given to you."))
+def check_word(at: LinkTarget, who: Visitor, typed: str) -> None:
+    """Raise `WrongCodeWordError` for somebody who must know the code word and typed another."""
+    if asks_word(at, who) and not at.page.settings.is_word(typed):
+        raise WrongCodeWordError(translatable("This isn't the code word. Type it as it was given to you."))

@@ -56,7 +56,7 @@ class Arrivals:
 class Span:
     """What goes with some voters: their answers that aren't withdrawn yet, and when the last of these came (UTC)."""
 
-    sitting_ids: list[int]
+    session_ids: list[int]
     n_answers: int
     last: str | None
 
@@ -83,18 +83,18 @@ def load(store: Store, voting_id: int) -> Arrivals:
     return Arrivals(found[["id", "voter"]].assign(minute=minutes, address=pd.Series(address, dtype=int)))
 
 
-def span_of(store: Store, sitting_ids: Sequence[int]) -> Span:
-    """What would go with the voters of some sittings; those who have nothing left and get no more are left out."""
+def span_of(store: Store, session_ids: Sequence[int]) -> Span:
+    """What would go with the voters of some sessions; those who have nothing left and get no more are left out."""
     s, d, j = t.sitting.c, t.deal.c, t.judgement.c
     answered = sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id, j.status != "withdrawn")
     query = (
         sa.select(s.id, s.state, sa.func.count(j.id), sa.func.max(sa.case((j.id.is_not(None), d.answered_at))))
         .outerjoin(t.deal, sa.and_(d.sitting_id == s.id, d.assignment_id.is_not(None)))
         .outerjoin(t.judgement, answered)
-        .where(s.id.between(min(sitting_ids, default=0), max(sitting_ids, default=0)))
+        .where(s.id.between(min(session_ids, default=0), max(session_ids, default=0)))
         .group_by(s.id, s.state)
     )
-    wanted = set(sitting_ids)
+    wanted = set(session_ids)
     with store.read() as conn:
         rows = [row for row in conn.execute(query) if row[0] in wanted and (row[2] or row[1] != "stopped")]
     return Span(

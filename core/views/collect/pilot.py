@@ -12,7 +12,7 @@ from ...base.percent import percent
 from ...base.plurals import many
 from ...simulation.pilot import Pilot, summarise_pilot
 from ...store import Store
-from ...store.ballots.ballots import pilot_of
+from ...store.ballots.ballot_rows import pilot_of
 from ...store.ballots.pilots import pilot_answers
 from ...store.tokens.areas import items_of
 
@@ -99,11 +99,11 @@ def unknown_tokens(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     return found[TOKENS].reset_index(drop=True)
 
 
-def share_said(found: Share) -> str:
+def share_text(found: Share) -> str:
     """A share with its interval and the counts behind it, or a dash.
 
     >>> from ...base.estimates import share
-    >>> share_said(share(2, 50)), share_said(share(0, 0))
+    >>> share_text(share(2, 50)), share_text(share(0, 0))
     ('4 % (1 to 11), 2 of 50', '–')
     """
     if found.estimate is None or found.lower is None or found.upper is None:

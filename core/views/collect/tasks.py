@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ...ballots.trial import N_TRIAL, cut_to, trial_order
-from ...questions.template import FIELDS, render_preview, suffixes, template
+from ...questions.comparison_page import FIELDS, render_preview, suffixes, template
 from ...store import Store
-from ...store.ballots.ballots import Ballot
+from ...store.ballots.ballot_rows import Ballot
 from ...store.ballots.comparisons import count_tasks, read_tasks, widest_task
 from ...store.projects.plans import PlanSettings
 

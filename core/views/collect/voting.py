@@ -14,17 +14,17 @@ import sqlalchemy as sa
 
 from ...ballots.checks import on_voting_page
 from ...base.plurals import many
-from ...plan.plan import ballot_quota
+from ...plan.campaign_plan import ballot_quota
 from ...questions.voting_settings import FEWEST_TOLD, TRAITS, VotingSettings
 from ...store import Store
 from ...store import schema as t
-from ...store.ballots.ballots import Ballot
+from ...store.ballots.ballot_rows import Ballot
 from ...store.projects.plans import PlanSettings
 from ...store.tokens.areas import items_of
 from ...store.votes.checks import gold_of
-from ...store.voting.voting import Voting, hashing_of, voting_of
+from ...store.voting.owner_commands import VotingPageInfo, hashing_of, voting_of
 from ...tabular.csv_writing import for_spreadsheets
-from ..words import moment as shown
+from ..wording import moment as shown
 
 VOTING = {"open": "Voting is **open**.", "paused": "Voting is **paused**.", "closed": "Voting is **closed**."}
 MOST_TASKS = 1000  # per voter, of the page's settings
@@ -38,7 +38,7 @@ PLATFORM_LINKS = {
 
 
 @dataclass(frozen=True)
-class Live:
+class VotingProgress:
     """How voting goes right now: votes that count of those wanted, voters, votes per minute, the expected end (UTC)."""
 
     votes: int
@@ -70,7 +70,7 @@ class Live:
         return f"{'; '.join(parts)}."
 
 
-def load_live(store: Store, ballot_id: int, *, moment: datetime | None = None) -> Live:
+def load_live(store: Store, ballot_id: int, *, moment: datetime | None = None) -> VotingProgress:
     """The state of a ballot's voting page. The pace is that of the last ten minutes; without one there is no end."""
     moment = moment or datetime.now(UTC)
     q, d, s = t.question.c, t.deal.c, t.sitting.c
@@ -79,20 +79,20 @@ def load_live(store: Store, ballot_id: int, *, moment: datetime | None = None) -
         totals = sa.select(sa.func.coalesce(given, 0), sa.func.coalesce(sa.func.sum(q.n_wanted), 0))
         votes, wanted = conn.execute(totals.where(q.ballot_id == ballot_id, q.role == "main")).one()
         here = sa.select(t.voting.c.id).where(t.voting.c.ballot_id == ballot_id).scalar_subquery()
-        since = _stamp(moment - timedelta(minutes=ACTIVE_MINUTES))
+        since = _iso(moment - timedelta(minutes=ACTIVE_MINUTES))
         seen = sa.func.sum(sa.case((s.seen_at > since, 1), else_=0))
         ended = sa.func.sum(sa.case((s.state == "finished", 1), else_=0))
         counts = sa.select(sa.func.count(), sa.func.coalesce(seen, 0), sa.func.coalesce(ended, 0))
         voters, active, finished = conn.execute(counts.where(s.voting_id == here)).one()
         recent = sa.select(sa.func.count()).select_from(t.deal).join(t.sitting, s.id == d.sitting_id)
         recent = recent.where(s.voting_id == here, d.kind == "main")
-        recent = recent.where(d.answered_at > _stamp(moment - timedelta(minutes=PACE_MINUTES)))
+        recent = recent.where(d.answered_at > _iso(moment - timedelta(minutes=PACE_MINUTES)))
         pace = conn.execute(recent).scalar_one() / PACE_MINUTES
-    end = _stamp(moment + timedelta(minutes=(wanted - votes) / pace)) if pace and votes < wanted else None
-    return Live(int(votes), int(wanted), int(voters), int(active), int(finished), pace, end)
+    end = _iso(moment + timedelta(minutes=(wanted - votes) / pace)) if pace and votes < wanted else None
+    return VotingProgress(int(votes), int(wanted), int(voters), int(active), int(finished), pace, end)
 
 
-def _stamp(moment: datetime) -> str:
+def _iso(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds")
 
 
@@ -123,16 +123,16 @@ class VotingView:
     `hashes`: whether platforms' ids are stored as hashes, where that stays as somebody has begun to vote; else None.
     """
 
-    voting: Voting | None
+    voting: VotingPageInfo | None
     gold: pd.DataFrame
     voters: pd.DataFrame
     told: pd.DataFrame
     hashes: bool | None
 
 
-def state_said(voting: Voting) -> str:
+def state_said(voting: VotingPageInfo) -> str:
     """Whether voting is open, in a sentence (Markdown)."""
-    if voting.is_resting:
+    if voting.in_closing_pause:
         return "Voting **rests** while the ballot is being closed. If that is stopped, voting goes on."
     return VOTING[voting.state]
 
@@ -144,7 +144,7 @@ def load(store: Store, project_id: str, ballot: Ballot) -> VotingView:
         gold = gold_of(conn, ballot.id)
         names = _names(conn, project_id) if gold else {}
         voters = _voters(conn, voting)
-        told = _told(conn, voting)
+        told = _traits(conn, voting)
         hashes = hashing_of(conn, project_id, ballot.area_id, ballot.id)
     checks = [(g.question_id, names[g.more], names[g.less], g.n_right, g.n_wrong) for g in gold]
     frame = pd.DataFrame(checks, columns=["id", "right answer", "other pair", "answered right", "answered otherwise"])
@@ -157,7 +157,7 @@ def _names(conn: sa.Connection, project_id: str) -> dict[int, str]:
     return dict(zip(items["item"].tolist(), (items["token_a"] + " – " + items["token_b"]).tolist(), strict=True))
 
 
-def _voters(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
+def _voters(conn: sa.Connection, voting: VotingPageInfo | None) -> pd.DataFrame:
     s, v = t.sitting.c, t.voter.c
     columns = {
         "id": s.id, "voter": v.external_id, "platform": v.platform, "state": s.state, "tasks done": s.n_done,
@@ -170,7 +170,7 @@ def _voters(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
     return pd.DataFrame(conn.execute(query).all(), columns=list(columns))
 
 
-def _told(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
+def _traits(conn: sa.Connection, voting: VotingPageInfo | None) -> pd.DataFrame:
     """What voters told of themselves: numbers under five are not shown."""
     trait = t.voter_trait.c
     query = sa.select(trait.trait, trait.value, trait.n).where(trait.voting_id == (voting.id if voting else -1))

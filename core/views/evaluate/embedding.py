@@ -13,7 +13,7 @@ from ...encoders import ENCODED
 from ...errors import InputError, RunoffError
 from ...store import Store
 from ...store.command import project_row
-from ...store.projects.library import Imported, embeddings_of, open_library
+from ...store.projects.embedding_library import Imported, embeddings_of, open_library
 from ...store.tokens.areas import items_of
 
 N_RANDOM = 5000

@@ -11,13 +11,13 @@ import pandas as pd
 
 from ...base.percent import percent
 from ...base.plurals import plural
-from ...commands.figures.evaluated import FIGURES
-from ...evaluation import Comparison, Figure
-from ...evaluation.differences import Told
+from ...commands.figures.evaluation_inputs import FIGURES
+from ...evaluation import FigureEstimate, ModelComparison
+from ...evaluation.differences import PairwiseDifference
 from ...metrics import rounded_scores
-from .evaluate import EvaluateView
-from .scale import SHARE
-from .tokens import with_and
+from .evaluate_page import EvaluateView
+from .figure_scale import SHARE
+from .token_intervals import with_and
 
 POSSIBLE = "of what is possible"  # a figure between chance and the ceiling, as a column's name
 WITH_INTERVAL = " with its 90 % interval"  # after the name of a figure, as a column's name
@@ -29,7 +29,7 @@ LONGEST = 14  # characters of a name in one piece: in longer ones signs may end 
 
 
 def leaderboard(
-    view: EvaluateView, label: str, told: Sequence[Told], *, shares: EvaluateView, is_coming: bool
+    view: EvaluateView, label: str, told: Sequence[PairwiseDifference], *, shares: EvaluateView, is_coming: bool
 ) -> pd.DataFrame:
     """One row an embedding, the highest figure `label` first, all in words.
 
@@ -54,15 +54,16 @@ def leaderboard(
     return table
 
 
-def ranks(figures: Mapping[str, float], told: Sequence[Told]) -> list[str]:
+def ranks(figures: Mapping[str, float], told: Sequence[PairwiseDifference]) -> list[str]:
     """The rank of each embedding of `figures` (higher is better), as text: a range where others can't be told from it.
 
     Without `told` the ranks are those of the figures. An embedding without a figure has no rank.
 
     >>> ranks({"a": .6, "b": .4, "c": .4}, ())
     ['1', '2 to 3', '2 to 3']
-    >>> ranks({"a": .6, "b": .5, "c": .1}, [Told("b", "a", -.1, -.1, .1, -.3, .1, .2, .4), Told("a", "c", .5, .5, .1, \
-.3, .7, 1, 0), Told("b", "c", .4, .4, .1, .2, .6, 1, 0)])
+    >>> ranks({"a": .6, "b": .5, "c": .1}, [PairwiseDifference("b", "a", -.1, -.1, .1, -.3, .1, .2, .4),
+    ... PairwiseDifference("a", "c", .5, .5, .1, \
+.3, .7, 1, 0), PairwiseDifference("b", "c", .4, .4, .1, .2, .6, 1, 0)])
     ['1 to 2', '1 to 2', '3']
     """
     names = [name for name, value in figures.items() if not np.isnan(value)]
@@ -116,8 +117,8 @@ def breakable(name: str) -> str:
 def by_area(
     view: EvaluateView,
     label: str,
-    votes: Comparison | None,
-    tokens: Comparison | None,
+    votes: ModelComparison | None,
+    tokens: ModelComparison | None,
     *,
     coming: Collection[str] = (),
 ) -> pd.DataFrame:
@@ -146,10 +147,10 @@ def by_area(
     return table[columns].rename(columns={"shown": column}).reset_index(drop=True)
 
 
-def _of_areas(compared: Comparison, key: str, unit: str) -> list[str]:
+def _of_areas(compared: ModelComparison, key: str, unit: str) -> list[str]:
     """One figure of every area of every embedding with its interval; "" where it has none."""
 
-    def said(figure: Figure) -> str:
+    def said(figure: FigureEstimate) -> str:
         value, lower, upper = figure.by_votes if unit == "votes" else figure.by_tokens
         return "" if value is None or lower is None or upper is None else between(value, lower, upper)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ...commands.figures.evaluated import FIGURES
 from ...commands.figures.evaluation import estimates
+from ...commands.figures.evaluation_inputs import FIGURES
 from ...encoders import ENCODED
 from ...errors import InputError, RunoffError, UndefinedMetricError
 from ...evaluation import Evaluation
@@ -27,7 +27,7 @@ from ...store import Store
 from ...store.tokens.frequencies import frequencies_of, source_of
 from ...tokens.frequencies import KINDS, rare
 from .embedding import N_RANDOM, SEED, curves_of
-from .evaluate import EvaluateView
+from .evaluate_page import EvaluateView
 
 TOP_SHARE = 0.1  # of the items are the top that hubs crowd
 ALL_ITEMS = "all items"
@@ -60,7 +60,7 @@ def load(view: EvaluateView, place: int, n_worst: int = 15) -> WhyView:
 def contrast(view: EvaluateView, place: int) -> pd.DataFrame:
     """The paper's Figure 3 for each area: sorted values of its items beside random pairs of the vocabulary.
 
-    Columns pairs, share, value, as `charts.similarity_curves` takes them.
+    Columns pairs, share, value, as `campaign_charts.similarity_curves` takes them.
     """
     evaluation, model = view.evaluations[place], view.models[place]
     pairs = evaluation.pairs.dropna(subset=["cosine"])

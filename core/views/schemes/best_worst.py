@@ -8,7 +8,7 @@ import pandas as pd
 from ...base.estimates import Estimate
 from ...base.plurals import many
 from ...questions.best_worst.report import BestWorstReport, Halves
-from ..words import estimated
+from ..wording import estimated
 
 HELP = {
     "item": "The item, as it stands in the file.",

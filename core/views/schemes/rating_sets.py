@@ -12,10 +12,10 @@ from ...base.estimates import Estimate
 from ...base.plurals import many, plural
 from ...evaluation.ratings.report import RatingReport
 from ...questions.rating.scales import Qualified
-from ...questions.rating.statistics import Deviation, Fit, Standing
+from ...questions.rating.statistics import Deviation, Fit, ModelPlace
 from ...tabular.csv_writing import cells_of, csv_text, harmless
-from ...trust.agreement import Agreement
-from ..words import ends, estimated, out_of
+from ...trust.agreement import KrippendorffAlpha
+from ..wording import ends, estimated, out_of
 
 UNDEFINED = "–"
 HELP = {
@@ -91,7 +91,7 @@ def figures(found: RatingReport) -> list[tuple[str, str, str]]:
     """Label, value and help of the figures at the top; "–" where undefined (`why_undefined` says why)."""
     loo = found.leave_one_out
     mean, best, worst = (None,) * 3 if isinstance(loo, str) else (loo.mean, loo.best, loo.worst)
-    alpha_said = UNDEFINED if isinstance(found.alpha, str) else _alpha_said(found.alpha)
+    alpha_said = UNDEFINED if isinstance(found.alpha, str) else _alpha_text(found.alpha)
     return [
         ("Noise", estimated(found.noise, 2), "Mean of the items' SDs, in points of the scale: less is closer."),
         (
@@ -112,7 +112,7 @@ def figures(found: RatingReport) -> list[tuple[str, str, str]]:
     ]
 
 
-def _alpha_said(found: Agreement) -> str:
+def _alpha_text(found: KrippendorffAlpha) -> str:
     bounds = (None, None) if math.isnan(found.lower) else (found.lower, found.upper)
     return estimated(Estimate(found.alpha, *bounds))
 
@@ -158,7 +158,7 @@ def people(found: RatingReport) -> pd.DataFrame:
     return table.sort_values("r", kind="stable", ignore_index=True)
 
 
-def alphas(groups: Mapping[str, Agreement | str], called: str) -> pd.DataFrame:
+def alphas(groups: Mapping[str, KrippendorffAlpha | str], called: str) -> pd.DataFrame:
     """α of each genre or level, with its interval or the reason why there is none."""
     rows: list[tuple] = []
     for name, found in groups.items():
@@ -188,7 +188,7 @@ def anova(found: RatingReport) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["effect", "difference", "F", "p"])
 
 
-def anova_said(found: RatingReport) -> str:
+def anova_text(found: RatingReport) -> str:
     """What the analysis rests on, or why there is none; "" without conditions."""
     if isinstance(found.anova, str):
         return found.anova
@@ -238,7 +238,7 @@ def deviations(found: Mapping[str, Deviation | None]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(table.columns[1:5], "float64"))
 
 
-def models(standings: Sequence[Standing]) -> pd.DataFrame:
+def models(standings: Sequence[ModelPlace]) -> pd.DataFrame:
     """A row per model, level and genre, best model first; a level as a whole before its genres."""
     rows = []
     for standing in standings:

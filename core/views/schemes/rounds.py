@@ -16,7 +16,7 @@ from ...embeddings import Embedding
 from ...errors import InputError, RunoffError
 from ...evaluation import evaluate
 from ...evaluation.ratings.report import RatingReport, report
-from ...evaluation.results import Figure
+from ...evaluation.results import FigureEstimate
 from ...platforms.answer_files import read_gold
 from ...questions import RoundSettings, round_kind
 from ...questions.order.groups import GroupComparison, score_groups
@@ -24,14 +24,14 @@ from ...questions.rating.scales import Qualified
 from ...store import Store
 from ...store.ballots.answers import answers_of, rating_set
 from ...store.ballots.answers import preferences as preferences_of
-from ...store.ballots.ballots import Ballot, rounds_of
-from ...store.projects.library import open_library, read_embeddings
-from ...store.scores.foresights import closed_fit_of
-from ...store.scores.scores import read_dataset, round_dataset
+from ...store.ballots.ballot_rows import Ballot, rounds_of
+from ...store.projects.embedding_library import open_library, read_embeddings
+from ...store.scores.next_ballot_value import closed_fit_of
+from ...store.scores.project_dataset import read_dataset, round_dataset
 from ...store.votes.checks import voter_names
 from ...store.votes.tallies import Progress, progress_of
 from ...store.votes.uploads import Upload, kept_uploads, uploads_of
-from ..words import out_of
+from ..wording import out_of
 from . import target_groups
 from .rating_sets import qualified
 
@@ -185,10 +185,10 @@ def qualification(store: Store, project_id: str, found: Ballot) -> tuple[pd.Data
     return qualified(list(people.values())), silent
 
 
-def cost_said(settings: RoundSettings, n_items: int) -> str:
+def cost_text(settings: RoundSettings, n_items: int) -> str:
     """What a round of so many items costs, in a sentence.
 
-    >>> print(cost_said(RoundSettings("rating", reward=1.0), 20))
+    >>> print(cost_text(RoundSettings("rating", reward=1.0), 20))
     20 questions in 2 tasks, each with 5 assignments: **100 answers**, 0.2 hours, 12.00 in rewards and fees.
     """
     n = round_kind(settings.scheme).n_questions(settings, n_items)
@@ -249,7 +249,7 @@ def models(store: Store, project_id: str, found: Ballot, opened: Sequence[tuple[
     rows = []
     for name, model in opened:
         overall = evaluate(people, model).overall
-        figures: list[Figure] = [getattr(overall, key) for key in FIGURES.values()]
+        figures: list[FigureEstimate] = [getattr(overall, key) for key in FIGURES.values()]
         covered = out_of(overall.n_covered, overall.n_items)
         rows.append((name, *(figure.estimate for figure in figures), covered))
     table = pd.DataFrame(rows, columns=["model", *FIGURES, "covered"]).astype(dict.fromkeys(FIGURES, "float64"))

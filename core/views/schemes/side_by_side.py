@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ...base.plurals import many
-from ...charts.charts import BLUE, GREY, ORANGE, Chart, thin
+from ...charts.campaign_charts import BLUE, GREY, ORANGE, Chart, thin
 from ...dataset.side_by_side import SideBySide
-from ..words import ends
+from ..wording import ends
 
 N_MARKED = 20
 HELP = {

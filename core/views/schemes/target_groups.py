@@ -14,7 +14,7 @@ from ...metrics import rounded_scores
 from ...questions.order.files import GroupFile
 from ...questions.order.groups import GroupComparison, GroupFigure, GroupScores, Similarity, TargetGroup
 from ...questions.order.orders import GroupAgreement
-from ..words import out_of
+from ..wording import out_of
 
 FIGURES = ("overall", "positive", "distractor", "random")
 HELP = {
@@ -108,7 +108,7 @@ def group_html(group: TargetGroup) -> str:
     return f'<strong>{_bdi(group.target)}</strong><dl style="{grid}">{rows}</dl>'
 
 
-def agreement_said(found: GroupAgreement, n_targets: int) -> str:
+def agreement_text(found: GroupAgreement, n_targets: int) -> str:
     """How far people agree in their orders, and who is proposed to be left out."""
     who = ", ".join(map(isolated, found.proposed)) or "nobody"
     agree = f"{many(n_targets, 'target')} ordered by {len(found.people):,} people: mean pairwise ρ {found.mean:.3f}."

@@ -9,7 +9,7 @@ import pandas as pd
 from ...base.plurals import many, plural
 from ...commands.figures.votes import NAMED, ChecksOfVotes, VoteChecks
 from ...store import Store
-from ..words import agreement_said
+from ..wording import agreement_text
 
 MOST_SHOWN = 5_000  # voters that a page ships
 
@@ -81,7 +81,7 @@ class ChecksView(VoteChecks):
         found = self.agreement
         if found is None:
             return self.no_agreement
-        return agreement_said(found)
+        return agreement_text(found)
 
 
 def load(store: Store, project_id: str, area_id: int | None = None, *, found: VoteChecks | None = None) -> ChecksView:

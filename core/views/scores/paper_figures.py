@@ -10,7 +10,7 @@ import pandas as pd
 from ...simulation.table2 import FIGURE_2_PANEL, Figure2, example_campaign, figure_2, figure_4
 from ...store import Store
 from ...store.command import project_row
-from ...store.projects.library import embeddings_of, open_library
+from ...store.projects.embedding_library import embeddings_of, open_library
 from ...store.tokens.areas import items_of
 from ...voters.model import exponential, power_law
 from ..evaluate.embedding import N_RANDOM, SEED, curves_of

@@ -10,12 +10,12 @@ from ...base.plurals import many
 from ...commands.figures.trust import TrustLines
 from ...protocols.base import N_TOP
 from ...store import Store
-from ...store.ballots.ballots import ballots_of
+from ...store.ballots.ballot_rows import ballots_of
 from ...store.projects.plans import is_last
-from ...store.scores.foresights import stored_foresight
+from ...store.scores.next_ballot_value import stored_next_ballot_value
 from ...trust import report
-from ...trust.foresight import CHANGES, MOVE_RHO_W, MOVE_TAU_W, Foresight
-from ...trust.report import Line
+from ...trust.report import TrustCheck
+from ...trust.stopping import CHANGES, MOVE_RHO_W, MOVE_TAU_W, NextBallotValue
 
 _NAMED = {report.RED: "bad", report.AMBER: "weak"}
 
@@ -27,16 +27,17 @@ class TrustView:
     is_last : the plan has no ballot after that one.
     """
 
-    lines: tuple[Line, ...]
-    foresight: Foresight | None
+    lines: tuple[TrustCheck, ...]
+    next_ballot: NextBallotValue | None
     after: int
     is_last: bool
 
 
-def headline(lines: Sequence[Line]) -> str:
+def headline(lines: Sequence[TrustCheck]) -> str:
     """How many of the lines that are shown have each level, in a sentence.
 
-    >>> headline([Line("a", report.RED, ""), Line("b", report.GREEN, "")]), headline([Line("b", report.GREEN, "")])
+    >>> headline([TrustCheck("a", report.RED, ""), TrustCheck("b", report.GREEN, "")]), headline([TrustCheck("b",
+    ... report.GREEN, "")])
     ('1 bad of 2 points; the rest is good.', 'The only point is good.')
     """
     count = Counter(line.level for line in lines)
@@ -48,14 +49,16 @@ def headline(lines: Sequence[Line]) -> str:
 
 
 def load(
-    store: Store, project_id: str, area_id: int | None = None, *, lines: tuple[Line, ...] | None = None
+    store: Store, project_id: str, area_id: int | None = None, *, lines: tuple[TrustCheck, ...] | None = None
 ) -> TrustView:
     """The trust view of a ranking, by the lines where these are there already, else measured now."""
     found = TrustLines(project_id, 0, area_id).measure(store, None)[0] if lines is None else lines
-    return TrustView(found, *load_foresight(store, project_id, area_id))
+    return TrustView(found, *load_next_ballot_value(store, project_id, area_id))
 
 
-def load_foresight(store: Store, project_id: str, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:
+def load_next_ballot_value(
+    store: Store, project_id: str, area_id: int | None = None
+) -> tuple[NextBallotValue | None, int, bool]:
     """The worth of another ballot as the last closed one stored it, that ballot's number (0: none is closed), and
     whether it is the plan's last."""
     with store.read() as conn:
@@ -63,20 +66,20 @@ def load_foresight(store: Store, project_id: str, area_id: int | None = None) ->
         if not closed:
             return None, 0, False
         last = closed[-1]
-        return stored_foresight(conn, last.id), last.number, is_last(conn, project_id, area_id, last.number)
+        return stored_next_ballot_value(conn, last.id), last.number, is_last(conn, project_id, area_id, last.number)
 
 
-def worth_said(foresight: Foresight, after: int, *, is_last: bool = False) -> str:
+def worth_text(next_ballot: NextBallotValue, after: int, *, is_last: bool = False) -> str:
     """What another ballot would change and whether to stop, in a sentence or two; after the plan's last one there is
     nothing to go on with.
 
-    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1)
+    >>> worth_text(NextBallotValue(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1)
     'Another ballot (8 comparisons) is expected to move the ranking by 0.200 in ρ_w and 0.300 in τ_w and to change 1.0 \
 of the first 3: go on.'
-    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-49:]
+    >>> worth_text(NextBallotValue(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-49:]
     'not settled yet, but the plan has no ballot left.'
     """
-    f = foresight
+    f = next_ballot
     if f.by_chance:
         return (
             f"The ranking isn't settled after ballot {after}: the votes can't be told from coin tosses. Look at the "
@@ -102,7 +105,7 @@ of the first 3: go on.'
     )
 
 
-def bounds_said() -> str:
+def bounds_text() -> str:
     """By what bounds it is advised to stop."""
     return (
         f"Advice to stop: the ranking would move by at most {MOVE_RHO_W:g} in ρ_w (1 − the correlation of now "

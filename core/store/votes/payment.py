@@ -1,0 +1,176 @@
+"""The assignments of a ballot to decide on and pay, what was decided about them, and what a decision does to their
+votes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import sqlalchemy as sa
+
+from ...errors import StoreError
+from ...tables import ASSIGNMENTS
+from ...votes.payment import Review, check_review
+from .. import schema as t
+from ..ballots.ballot_rows import Ballot, every_ballot_of
+from ..command import command, fetch_rows, update_rows
+from ..engine import Store
+from ..projects.plans import ballot_named
+from .reviews import apply_reviews
+from .tallies import write_tallies
+
+_LATE = "\uffff"
+
+
+@dataclass(frozen=True)
+class ReviewChange:
+    """What a decision did: assignments decided, votes that count no more, votes that count (again).
+
+    In a closed ballot no vote moves; `is_closed` says so.
+    """
+
+    decided: int
+    out: int
+    back: int
+    is_closed: bool = False
+
+
+def read_assignments(store: Store, ballot_id: int) -> pd.DataFrame:
+    """The assignments of people in a ballot (`tables.ASSIGNMENTS`), in the order they came.
+
+    Those of withdrawn uploads are left out, and so are the planned repeats of the voting page: they are no task.
+    """
+    with store.read() as conn:
+        return assignments_of(conn, ballot_id)
+
+
+def assignments_of(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
+    """See `read_assignments`."""
+    a, v = t.assignment.c, t.voter.c
+    query = (
+        sa.select(a.id, v.external_id, v.platform, a.external_id, sa.func.coalesce(t.task.c.code, ""), a.status,
+                  sa.func.coalesce(a.review, ""), sa.func.coalesce(a.review_reason, ""), a.task_id, a.upload_id,
+                  sa.func.coalesce(a.submitted_at, _LATE))
+        .join(t.voter, v.id == a.voter_id)
+        .outerjoin(t.task, t.task.c.id == a.task_id)
+        .outerjoin(t.upload, t.upload.c.id == a.upload_id)
+        .where(a.ballot_id == ballot_id, v.kind == "person", t.upload.c.withdrawn_at.is_(None))
+        .order_by(a.id)
+    )  # fmt: skip
+    names = ["assignment", "voter", "platform", "assignment_id", "task_id", "status", "review", "reason"]
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=[*names, "task", "upload", "time"])
+    asked_on_page, repeats = _leased(conn, ballot_id)
+    frame = frame[~frame["assignment"].isin(repeats)].reset_index(drop=True)
+    frame["n_asked"] = frame["assignment"].map(asked_on_page).fillna(0).astype("int64")
+    _ask_by_task(conn, ballot_id, frame)
+    judged = _judged(conn, ballot_id)
+    for column in ("n_answered", "n_votes", "checks_right", "checks_wrong"):
+        frame[column] = frame["assignment"].map(judged[column]).fillna(0).astype("int64")
+    frame["seconds"] = frame["assignment"].map(judged["seconds"]).astype("float64")
+    texts = {name: "str" for name, kind in ASSIGNMENTS.columns.items() if kind == "text"}
+    return ASSIGNMENTS.check(frame.astype(texts | {"assignment": "int64"})[list(ASSIGNMENTS.columns)])
+
+
+def _ask_by_task(conn: sa.Connection, ballot_id: int, frame: pd.DataFrame) -> None:
+    """How many comparisons the files' assignments had: all of the task in its first one; later ones may be a top-up."""
+    sizes = dict(
+        fetch_rows(
+            conn,
+            sa.select(t.task_question.c.task_id, sa.func.count())
+            .join(t.task, t.task.c.id == t.task_question.c.task_id)
+            .where(t.task.c.ballot_id == ballot_id)
+            .group_by(t.task_question.c.task_id),
+        )
+    )
+    whole = frame[frame["task"].notna() & frame["platform"].isin(["turkle", "mturk"])]
+    first = whole.sort_values(["time", "assignment"]).drop_duplicates("task").index
+    frame.loc[first, "n_asked"] = frame.loc[first, "task"].map(sizes).fillna(0).astype("int64")
+
+
+def _leased(conn: sa.Connection, ballot_id: int) -> tuple[dict[int, int], set[int]]:
+    """Of the voting page: how many comparisons each assignment's task had, and the assignments of planned repeats."""
+    d = t.deal.c
+    query = (
+        sa.select(d.sitting_id, d.task, d.kind, d.assignment_id)
+        .join(t.sitting, t.sitting.c.id == d.sitting_id)
+        .join(t.voting, t.voting.c.id == t.sitting.c.voting_id)
+        .where(t.voting.c.ballot_id == ballot_id)
+    )
+    leases = pd.DataFrame(fetch_rows(conn, query), columns=["sitting", "task", "kind", "assignment"])
+    is_repeat = leases["kind"] == "repeat"
+    repeats = set(leases.loc[is_repeat, "assignment"].dropna().astype(int))
+    asked = leases[~is_repeat].groupby(["sitting", "task"])["kind"].transform("size")
+    of = leases[~is_repeat].assign(asked=asked).dropna(subset="assignment").drop_duplicates("assignment")
+    return dict(zip(of["assignment"].astype(int), of["asked"].astype(int), strict=True)), repeats
+
+
+def _judged(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
+    """What each assignment answered, by its id."""
+    j = t.judgement.c
+    query = (
+        sa.select(j.assignment_id, j.answer, j.status, j.seconds, t.question.c.role, t.gold.c.answer)
+        .join(t.assignment, t.assignment.c.id == j.assignment_id)
+        .join(t.question, t.question.c.id == j.question_id)
+        .outerjoin(t.gold, t.gold.c.question_id == j.question_id)
+        .where(t.assignment.c.ballot_id == ballot_id)
+    )
+    names = ["assignment", "answer", "status", "seconds", "role", "right"]
+    rows = pd.DataFrame(fetch_rows(conn, query), columns=names)
+    is_check = rows["right"].notna() & (rows["answer"] != "unknown")
+    rows["n_answered"] = 1
+    rows["n_votes"] = ((rows["status"] == "counted") & (rows["role"] == "main")).astype(int)
+    rows["checks_right"] = (is_check & (rows["answer"] == rows["right"])).astype(int)
+    rows["checks_wrong"] = (is_check & (rows["answer"] != rows["right"])).astype(int)
+    rows["seconds"] = rows["seconds"].astype("float64")
+    grouped = rows.groupby("assignment")
+    told = grouped[["n_answered", "n_votes", "checks_right", "checks_wrong"]].sum()
+    return told.assign(seconds=grouped["seconds"].sum(min_count=1))
+
+
+def review_assignments(
+    store: Store,
+    project_id: str,
+    decisions: Mapping[int, Review | None],
+    *,
+    expected_revision: int | None = None,
+) -> ReviewChange:
+    """Approve or reject assignments of one ballot by their ids; None takes a decision back.
+
+    The votes of a rejected assignment count no more, so that its comparisons want votes again; they come back when
+    the rejection is taken back. The owner's decision goes before what a result file says. In a closed ballot the
+    decision is kept and the votes stay as they were scored, until the ballot is reopened.
+    Raises `InputError` for a rejection without a reason, `StoreError` for assignments of several ballots or none.
+    """
+    checked = {id_: None if review is None else check_review(review) for id_, review in decisions.items()}
+    with command(store, project_id, "review assignments", expected_revision=expected_revision) as change:
+        conn = change.conn
+        ballot = _ballot_of(conn, project_id, list(checked))
+        rows = [(r.decision if r else None, (r.reason or None) if r else None, id_) for id_, r in checked.items()]
+        update_rows(conn, t.assignment, ["review", "review_reason"], ["id"], rows)
+        out, back = apply_reviews(conn, ballot.id, list(checked))
+        if ballot.is_open:  # also where no vote moved: answers "I don't know" and repeats are counted too
+            write_tallies(conn, ballot.id)
+        counts = {name: sum(r is not None and r.decision == name for r in checked.values()) for name in _DECISIONS}
+        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number, ballot.purpose)
+        change.detail |= {"approved": counts["approve"], "rejected": counts["reject"]}
+        change.detail |= {"decision taken back": sum(r is None for r in checked.values())}
+        change.detail |= {"votes out": out, "votes back": back}
+        change.detail |= {"reasons": sorted({r.reason for r in checked.values() if r is not None and r.reason})}
+        return ReviewChange(len(checked), out, back, not ballot.is_open)
+
+
+_DECISIONS = ("approve", "reject")
+
+
+def _ballot_of(conn: sa.Connection, project_id: str, ids: list[int]) -> Ballot:
+    """The ballot that all these assignments are of."""
+    found: set[tuple[int, int]] = set()
+    for start in range(0, len(ids), 500):
+        here = t.assignment.c.id.in_(ids[start : start + 500])
+        found |= set(fetch_rows(conn, sa.select(t.assignment.c.id, t.assignment.c.ballot_id).where(here)))
+    of = {ballot_id for _, ballot_id in found}
+    ballots = [ballot for ballot in every_ballot_of(conn, project_id) if ballot.id in of]
+    if len(found) != len(ids) or len(of) != 1 or not ballots:
+        raise StoreError("These are not assignments of one ballot of this project. Load the page again.")
+    return ballots[0]

@@ -1,0 +1,243 @@
+"""A voter's answer on the voting page: recorded at once, taken back, or set aside."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from ...errors import InputError
+from ...i18n import language, translatable
+from ...questions import COMPARISON, RoundSettings, round_kind
+from ...questions.base import UNKNOWN as UNKNOWN_ANSWER
+from .. import schema as t
+from ..command import insert_one
+from ..engine import now
+from ..votes.tallies import is_excluded
+from .leases import LEASED_KINDS, VotingPage, last_answer, lease_again, release_expired, task_leases
+from .tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, move_check, stands_for_vote
+
+MAX_SECONDS = 3600.0
+
+
+class IncompleteError(InputError):
+    """An answer to a question of a round that lacks something; the question can be shown again with the message."""
+
+
+def record(
+    conn: sa.Connection, page: VotingPage, session: sa.Row, task: int, n: int, choice: str, seconds: float | None
+) -> str:
+    """Record the answer to one comparison of a task: left, right, tie or unknown; of a round, as it is collected.
+
+    Returns "saved"; "known" where it is answered already (nothing changes: a press that came twice, another tab);
+    "late" where its time was over and somebody else has been given it. The standing of the judgement: a vote counts,
+    "I don't know" is kept, a check has its own role, a repeat is kept beside the first vote, and all of a voter who
+    failed the checks, or whom the owner left out, is kept aside. Raises `InputError` for an answer or a place that
+    the page didn't offer, `IncompleteError` for a round's answer that lacks something.
+    """
+    d = t.deal.c
+    lease = conn.execute(sa.select(t.deal).where(d.sitting_id == session.id, d.task == task, d.n == n)).one_or_none()
+    allowed = ("left", "right", "unknown", *(("tie",) if page.settings.ties_allowed else ()))
+    if lease is None or (page.round is None and choice not in allowed):
+        raise InputError(translatable("This answer fits nothing that the page asked. Load the page again."))
+    if lease.state == "answered":
+        return "known"
+    if lease.state == "released" and not lease_again(conn, page, lease):
+        return "late"
+    answer = choice
+    if page.round is not None:
+        answer = _answer_of_round(conn, page.round, lease.question_id, choice)
+    elif choice in ("left", "right"):
+        answer = "first" if (choice == "left") != bool(lease.flipped) else "second"
+    assignment_id = _assignment(conn, page, session, lease)
+    standing = _standing(session, lease.kind, answer, is_excluded(conn, session.voter_id))
+    kind = page.asks or COMPARISON
+    value = None if answer == UNKNOWN_ANSWER else kind.value(answer)
+    spent = _bounded(seconds, session.seen_at)
+    _write(conn, assignment_id, lease.question_id, answer, value, standing[0], spent)
+    answered = {"state": "answered", "answered_at": now(), "assignment_id": assignment_id}
+    answered["answer_n"] = _next_answer(conn, session.id)
+    conn.execute(sa.update(t.deal).where(d.id == lease.id).values(answered))
+    _follow(conn, page.ballot_id, lease, answer, LEASED, standing[1])
+    _note_step(conn, session.id, lease, answer, 1)
+    _raise_vote_counter(conn, page.ballot_id)
+    return "saved"
+
+
+def _next_answer(conn: sa.Connection, session_id: int) -> int:
+    d = t.deal.c
+    most = sa.select(sa.func.coalesce(sa.func.max(d.answer_n), 0)).where(d.sitting_id == session_id)
+    return int(conn.execute(most).scalar_one()) + 1
+
+
+def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: int, given: str) -> str:
+    option = t.question_option.c
+    n_shown = conn.execute(sa.select(sa.func.count()).where(option.question_id == question_id)).scalar_one()
+    try:
+        return round_kind(settings.scheme).answer(settings, given, n_shown, language(settings.language))
+    except InputError as error:
+        raise IncompleteError(str(error)) from error
+
+
+def _follow(conn: sa.Connection, ballot_id: int, lease: sa.Row, answer: str, before: str, after: str) -> None:
+    """Let the tallies follow an answer from one standing to another; gold and repeats have none."""
+    if lease.kind == "main":
+        move(conn, ballot_id, lease.question_id, answer, before, after)
+    elif lease.kind in LEASED_KINDS:
+        move_check(conn, lease.question_id, before, after)
+
+
+def _note_step(conn: sa.Connection, session_id: int, lease: sa.Row, answer: str, change: int) -> None:
+    """Write down when the voter was last here, and how checks went."""
+    s = t.sitting.c
+    values: dict[str, Any] = {"seen_at": now()}
+    if lease.kind == "gold" and answer != "unknown":
+        right = conn.execute(sa.select(t.gold.c.answer).where(t.gold.c.question_id == lease.question_id)).scalar()
+        column = s.gold_right if answer == right else s.gold_wrong
+        values[column.name] = column + change
+    conn.execute(sa.update(t.sitting).where(s.id == session_id).values(values))
+
+
+def _standing(session: sa.Row, kind: str, answer: str, excluded: bool) -> tuple[str, str]:
+    """The status of the judgement, and its standing in the tallies."""
+    if not session.counts:
+        return "rejected", ASIDE
+    if kind == "repeat":
+        return "repeat", ASIDE
+    if excluded:
+        return "excluded", ASIDE
+    return ("unknown", UNKNOWN) if answer == "unknown" else ("counted", COUNTED)
+
+
+def _bounded(seconds: float | None, seen_at: str) -> float | None:
+    """The time a browser measured, at most the time since the voter's last step; the latter where it told none."""
+    passed = (datetime.now(UTC) - datetime.fromisoformat(seen_at)).total_seconds()
+    passed = min(max(passed, 0.0), MAX_SECONDS)
+    if seconds is None or not 0 <= seconds <= MAX_SECONDS:
+        return round(passed, 3)
+    return round(min(seconds, passed), 3)
+
+
+def _assignment(conn: sa.Connection, page: VotingPage, session: sa.Row, lease: sa.Row) -> int:
+    """The assignment that holds the answer: one per task, and one for its repeats."""
+    same = (lease.kind == "repeat") == (t.deal.c.kind == "repeat")
+    query = sa.select(t.deal.c.assignment_id).where(
+        t.deal.c.sitting_id == session.id, t.deal.c.task == lease.task, t.deal.c.assignment_id.is_not(None), same
+    )
+    found = conn.execute(query.limit(1)).scalar_one_or_none()
+    if found is not None:
+        return int(found)
+    return insert_one(
+        conn,
+        t.assignment,
+        ballot_id=page.ballot_id,
+        voter_id=session.voter_id,
+        external_id=f"page-{secrets.token_hex(8)}",
+        status="submitted",
+        submitted_at=now(),
+    )
+
+
+def _write(
+    conn: sa.Connection,
+    assignment_id: int,
+    question_id: int,
+    answer: str,
+    value: float | None,
+    status: str,
+    seconds: float | None,
+) -> None:
+    """Write the judgement, or bring the one that was taken back up to date."""
+    j = t.judgement.c
+    values = {"answer": answer, "value": value, "seconds": seconds, "status": status, "source": "person"}
+    again = sa.update(t.judgement).where(j.assignment_id == assignment_id, j.question_id == question_id).values(values)
+    if conn.execute(again).rowcount == 0:
+        conn.execute(sa.insert(t.judgement).values(assignment_id=assignment_id, question_id=question_id, **values))
+
+
+def _raise_vote_counter(conn: sa.Connection, ballot_id: int) -> None:
+    """Say that votes changed: caches look at the project's vote counter (`pulse`), and the ballot's progress is to be
+    counted anew."""
+    of = sa.select(t.ballot.c.project_id).where(t.ballot.c.id == ballot_id).scalar_subquery()
+    conn.execute(sa.update(t.project).where(t.project.c.id == of).values(pulse=t.project.c.pulse + 1))
+    stale = sa.update(t.ballot).where(t.ballot.c.id == ballot_id, t.ballot.c.progress.is_not(None))
+    conn.execute(stale.values(progress=sa.null()))
+
+
+_STANDINGS = {"counted": COUNTED, "unknown": UNKNOWN, "rejected": ASIDE, "repeat": ASIDE, "excluded": ASIDE}
+
+
+def take_back_last(conn: sa.Connection, page: VotingPage, session: sa.Row, task: int, n: int) -> str:
+    """Undo the answer at a place, if it is the voter's last in the task: it is marked as withdrawn, and asked again.
+
+    Returns "undone"; "again" where that was done already (a press that came twice) and "passed" where answers came
+    since (another tab), so that nothing changes; "nothing done" where an answer that was no vote let somebody else have
+    the comparison. Raises `InputError` for a place at which nothing was answered.
+    """
+    d, j = t.deal.c, t.judgement.c
+    query = (
+        sa.select(t.deal, j.id.label("judgement_id"), j.answer, j.status)
+        .join(t.judgement, sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id))
+        .where(d.sitting_id == session.id, d.task == task, d.n == n)
+    )
+    lease = conn.execute(query).one_or_none()
+    if lease is None:
+        raise InputError(translatable("This answer fits nothing that the page asked. Load the page again."))
+    if lease.state != "answered":
+        return "again"
+    last = last_answer(conn, session)
+    if last is None or last.id != lease.id:
+        return "passed"
+    if lease.kind == "main" and not _may_lease(conn, lease):
+        return "nothing done"
+    conn.execute(sa.update(t.judgement).where(j.id == lease.judgement_id).values(status="withdrawn"))
+    again = sa.update(t.deal).where(d.id == lease.id)
+    conn.execute(again.values(state="open", answered_at=None, answer_n=None, expires_at=page.expires()))
+    _follow(conn, page.ballot_id, lease, lease.answer, _STANDINGS[lease.status], LEASED)
+    _note_step(conn, session.id, lease, lease.answer, -1)
+    _raise_vote_counter(conn, page.ballot_id)
+    return "undone"
+
+
+def _may_lease(conn: sa.Connection, lease: sa.Row) -> bool:
+    """Whether an answer can become a lease again without a vote too many for its comparison."""
+    if lease.status == "counted":
+        return True
+    q = t.question.c
+    query = sa.select(q.n_dealt < q.n_wanted).where(q.id == lease.question_id)
+    return bool(conn.execute(query).scalar()) or (
+        lease.status == "unknown" and stands_for_vote(conn, lease.question_id)
+    )
+
+
+def set_aside(conn: sa.Connection, page: VotingPage, session_id: int) -> None:
+    """Keep all votes of a voter and count none, also those to come: too many checks failed."""
+    d, j = t.deal.c, t.judgement.c
+    query = (
+        sa.select(j.id, j.question_id, j.answer, j.status, d.kind)
+        .join(t.deal, sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id))
+        .where(d.sitting_id == session_id, d.kind.in_(LEASED_KINDS), d.state == "answered")
+        .where(j.status.in_(["counted", "unknown", "excluded"]))
+    )
+    for row in conn.execute(query).all():
+        conn.execute(sa.update(t.judgement).where(j.id == row.id).values(status="rejected"))
+        _follow(conn, page.ballot_id, row, row.answer, _STANDINGS[row.status], ASIDE)
+    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == session_id).values(counts=False))
+
+
+def stop(conn: sa.Connection, session_id: int, state: str, code: str | None = None) -> None:
+    """End a session (finished or stopped); what it still holds goes back."""
+    d = t.deal.c
+    held = sa.update(t.deal).where(d.sitting_id == session_id, d.state == "open").values(expires_at="")
+    conn.execute(held)
+    voting_id = conn.execute(sa.select(t.sitting.c.voting_id).where(t.sitting.c.id == session_id)).scalar_one()
+    release_expired(conn, voting_id)
+    values = {"state": state, "finished_at": now(), "code": code}
+    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == session_id).values(values))
+
+
+def is_task_over(conn: sa.Connection, session: sa.Row) -> bool:
+    """Whether the voter has answered all of the task."""
+    return all(lease.state == "answered" for lease in task_leases(conn, session.id, session.n_tasks))

@@ -1,0 +1,351 @@
+"""What a voter of the voting page is given: comparisons with the fewest votes first, kept for the voter for a while.
+
+All of this happens inside a write transaction: a comparison's last missing vote is leased to one voter at a time.
+
+Where a voter is given comparisons: the voting page with its ballot and settings, and what was given already.
+
+The checks that a voter of the voting page is given among the comparisons: overlaps, audits, gold, repeats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from ...ballots.checks import MOST_OVERLAP_VOTERS
+from ...questions import RoundKind, RoundSettings, round_kind
+from ...questions.voting_settings import VotingSettings
+from .. import schema as t
+from ..command import insert_rows
+from ..engine import now
+
+
+@dataclass(frozen=True)
+class VotingPage:
+    """Where comparisons are given out: the voting page, its ballot, its settings; those of a round where it is one."""
+
+    voting_id: int
+    ballot_id: int
+    settings: VotingSettings
+    round: RoundSettings | None = None
+
+    @property
+    def asks(self) -> RoundKind | None:
+        """What the questions of a round are; None for comparisons."""
+        return None if self.round is None else round_kind(self.round.scheme)
+
+    def lacks_votes(self) -> sa.ColumnElement[bool]:
+        """Whether a row of `question` lacks votes that aren't being given: a round wants so many answers of each."""
+        q = t.question.c
+        return q.n_dealt < (q.n_wanted if self.round is not None else self.settings.votes_per_comparison)
+
+    def expires(self) -> str:
+        """When a lease given now is over."""
+        after = datetime.now(UTC) + timedelta(minutes=self.settings.minutes_per_task)
+        return after.isoformat(timespec="microseconds")
+
+
+def change_lease_counts(conn: sa.Connection, question_ids: list[int], change: int) -> None:
+    if question_ids:
+        q = t.question.c
+        row = sa.update(t.question).where(q.id == sa.bindparam("of")).values(n_dealt=q.n_dealt + change)
+        conn.execute(row, [{"of": id_} for id_ in question_ids])
+
+
+SIDES = ("flipped", "left_swapped", "right_swapped")
+
+
+def was_given(session_id: int, question_id: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """Whether a voter was given a comparison, or a check that is the same one put before further voters."""
+    d, c = t.deal.c, t.check_question.alias("same").c  # an alias, so that no query around it is meant
+    itself = sa.exists().where(d.sitting_id == session_id, d.question_id == question_id)
+    as_check = sa.exists().where(d.sitting_id == session_id, d.question_id == c.question_id, c.of_id == question_id)
+    return sa.or_(itself, as_check)
+
+
+SPARE = 1.1  # checks are given a little more densely than they are wanted, so that they are there before the last vote
+
+
+def _kinds(page: VotingPage) -> list[str]:
+    """The kinds of checks that want one answer each; no overlap where comparisons have several votes anyhow."""
+    return ["audit"] if page.settings.votes_per_comparison > 1 else ["audit", "overlap"]
+
+
+def n_checks_for(conn: sa.Connection, page: VotingPage, n_fresh: int, rng: np.random.Generator) -> int:
+    """How many overlaps and audits go with so many comparisons: in proportion, as the ballot has of them."""
+    q, c = t.question.c, t.check_question.c
+    query = sa.select(sa.func.count()).select_from(t.question).join(t.check_question, c.question_id == q.id)
+    n_all = conn.execute(query.where(q.ballot_id == page.ballot_id, q.role == "check", c.kind.in_(_kinds(page))))
+    if not (n_checks := n_all.scalar_one()):
+        return 0
+    comparisons = sa.select(t.ballot.c.n_comparisons).where(t.ballot.c.id == page.ballot_id)
+    votes = conn.execute(comparisons).scalar_one() * page.settings.votes_per_comparison
+    wanted = SPARE * n_checks * n_fresh / votes
+    return int(wanted) + int(rng.random() < wanted % 1)
+
+
+def open_checks(page: VotingPage, session_id: int) -> sa.Select:
+    """Overlaps and audits that lack their answer and are new to a voter: id, kind, and the comparison that counts.
+
+    An overlap waits for the vote that counts: else its voters might be the only ones left who could have given that.
+    """
+    q, c = t.question.c, t.check_question.c
+    original = t.question.alias("original")
+    answered = sa.and_(original.c.n_votes > 0, ~was_given(session_id, c.of_id))
+    return (
+        sa.select(q.id, c.kind, c.of_id)
+        .join(t.check_question, c.question_id == q.id)
+        .outerjoin(original, original.c.id == c.of_id)
+        .where(q.ballot_id == page.ballot_id, q.role == "check", c.kind.in_(_kinds(page)))
+        .where(q.n_dealt < q.n_wanted, ~was_given(session_id, q.id), sa.or_(c.of_id.is_(None), answered))
+        .order_by(q.n_dealt, q.id)
+    )
+
+
+def draw_checks(
+    conn: sa.Connection, page: VotingPage, session_id: int, n: int, shown: set[int], rng: np.random.Generator
+) -> list[tuple[dict[str, Any], str]]:
+    """Lease up to `n` overlaps and audits, none of the same comparison as another or as those `shown` in the task."""
+    if not n:
+        return []
+    drawn: list[tuple[dict[str, Any], str]] = []
+    originals: set[int | None] = set(shown)
+    for id_, kind, of in conn.execute(open_checks(page, session_id).limit(n * MOST_OVERLAP_VOTERS + len(shown))):
+        if len(drawn) < n and (of is None or of not in originals):
+            originals.add(of)
+            sides = dict(zip(SIDES, map(bool, rng.integers(0, 2, 3)), strict=True))
+            drawn.append(({"question_id": id_, **sides}, kind))
+    change_lease_counts(conn, [row["question_id"] for row, _ in drawn], 1)
+    return drawn
+
+
+def draw_gold(conn: sa.Connection, page: VotingPage, session_id: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Checks that the voter hasn't met, with sides at random."""
+    if not page.settings.n_gold:
+        return []
+    q = t.question.c
+    given = sa.exists().where(t.deal.c.sitting_id == session_id, t.deal.c.question_id == q.id)
+    query = sa.select(q.id).where(q.ballot_id == page.ballot_id, q.role == "check", ~given).order_by(q.id)
+    ids = conn.execute(query.join(t.gold, t.gold.c.question_id == q.id)).scalars().all()
+    chosen = rng.permutation(np.array(ids, dtype=int))[: page.settings.n_gold]
+    return [
+        {"question_id": int(id_), **dict(zip(SIDES, map(bool, rng.integers(0, 2, 3)), strict=True))} for id_ in chosen
+    ]
+
+
+def draw_repeats(conn: sa.Connection, session_id: int, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Comparisons that the voter answered in earlier tasks and that weren't repeated yet, with sides exchanged."""
+    if not n:
+        return []
+    again = t.deal.alias("again")
+    d = t.deal.c
+    repeated = sa.exists().where(
+        again.c.sitting_id == session_id, again.c.question_id == d.question_id, again.c.kind == "repeat"
+    )
+    query = sa.select(t.deal).where(d.sitting_id == session_id, d.kind == "main", d.state == "answered", ~repeated)
+    rows = conn.execute(query.order_by(d.id)).all()
+    chosen = [rows[at] for at in rng.permutation(len(rows))[:n]]
+    return [
+        {
+            "question_id": row.question_id,
+            "flipped": not row.flipped,
+            "left_swapped": row.right_swapped,
+            "right_swapped": row.left_swapped,
+        }
+        for row in chosen
+    ]
+
+
+RELEASE_AT_ONCE = 500
+LEASED_KINDS = ("main", "overlap", "audit")  # of which a comparison wants so many votes and no more
+
+
+def release_expired(conn: sa.Connection, voting_id: int) -> int:
+    """Put a page's comparisons whose time is over back into the pool, so many at once at most; returns how many.
+
+    Those of other pages may be of other projects, whose writers come in another line (`Store.write`).
+    """
+    d, s = t.deal.c, t.sitting.c
+    query = sa.select(d.id, d.question_id, d.kind).where(d.state == "open", d.expires_at < now())
+    query = query.join(t.sitting, s.id == d.sitting_id).where(s.voting_id == voting_id)
+    rows = conn.execute(query.order_by(d.expires_at).limit(RELEASE_AT_ONCE)).all()
+    if rows:
+        ids = [row.id for row in rows]
+        conn.execute(sa.update(t.deal).where(d.id.in_(ids)).values(state="released"))
+        change_lease_counts(conn, [row.question_id for row in rows if row.kind in LEASED_KINDS], -1)
+    return len(rows)
+
+
+def lease_again(conn: sa.Connection, page: VotingPage, lease: sa.Row) -> bool:
+    """Give a released comparison back to the voter who had it, if it still lacks a vote; whether that was so."""
+    if lease.kind in LEASED_KINDS:
+        q = t.question.c
+        missing = sa.update(t.question).where(q.id == lease.question_id, q.n_dealt < q.n_wanted)
+        if conn.execute(missing.values(n_dealt=q.n_dealt + 1)).rowcount == 0:
+            return False
+    row = sa.update(t.deal).where(t.deal.c.id == lease.id)
+    conn.execute(row.values(state="open", expires_at=page.expires()))
+    return True
+
+
+def open_lease(conn: sa.Connection, session_id: int) -> sa.Row | None:
+    """The first comparison that the voter holds and hasn't answered."""
+    d = t.deal.c
+    query = sa.select(t.deal).where(d.sitting_id == session_id, d.state == "open").order_by(d.task, d.n).limit(1)
+    return conn.execute(query).first()
+
+
+def task_leases(conn: sa.Connection, session_id: int, task: int) -> list[sa.Row]:
+    """All that the voter was given in a task, in order."""
+    d = t.deal.c
+    query = sa.select(t.deal).where(d.sitting_id == session_id, d.task == task).order_by(d.n)
+    return list(conn.execute(query))
+
+
+def last_answer(conn: sa.Connection, session: sa.Row) -> sa.Row | None:
+    """The voter's last answer in the task, by the order of answers, whatever the clock said."""
+    d = t.deal.c
+    query = sa.select(t.deal).where(d.sitting_id == session.id, d.task == session.n_tasks, d.state == "answered")
+    # Answers from before these were counted came in the order of their places, and first.
+    return conn.execute(query.order_by(sa.func.coalesce(d.answer_n, 0).desc(), d.n.desc()).limit(1)).first()
+
+
+def resume_task(conn: sa.Connection, page: VotingPage, session: sa.Row) -> None:
+    """After its time was over: give the voter's task back as far as it is still wanted, and others for the rest."""
+    release_expired(conn, page.voting_id)
+    leases = task_leases(conn, session.id, session.n_tasks)
+    lost = [lease for lease in leases if lease.state == "released" and not lease_again(conn, page, lease)]
+    if lost:
+        fresh = _draw_main(conn, page, session.id, len(lost), _items_of(conn, leases))
+        _insert(conn, page, session.id, session.n_tasks, len(leases), [(row, "main") for row in fresh])
+
+
+def lease_task(conn: sa.Connection, page: VotingPage, session: sa.Row) -> bool:
+    """Give the voter a new task; False where nothing is left that lacks votes and is new to the voter.
+
+    Once no comparison is left that counts, tasks hold what overlaps and audits are still open.
+    """
+    release_expired(conn, page.voting_id)
+    settings, task = page.settings, session.n_tasks + 1
+    rng = np.random.default_rng([page.voting_id, session.id, task])
+    repeats = draw_repeats(conn, session.id, settings.n_repeats, rng)
+    fresh = _draw_main(conn, page, session.id, settings.task_size, set())
+    if fresh:
+        rows = [(row, "main") for row in fresh]
+        checks = [(row, "gold") for row in draw_gold(conn, page, session.id, rng)]
+        shown = {row["question_id"] for row in fresh}
+        n = n_checks_for(conn, page, len(fresh), rng)
+        for check in checks + draw_checks(conn, page, session.id, n, shown, rng):
+            rows.insert(int(rng.integers(0, len(rows) + 1)), check)
+        rows += [(row, "repeat") for row in repeats]
+    else:
+        rows = draw_checks(conn, page, session.id, settings.task_size, set(), rng)
+    if not rows:
+        return False
+    _insert(conn, page, session.id, task, 0, rows)
+    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == session.id).values(n_tasks=task, seen_at=now()))
+    return True
+
+
+def _draw_main(
+    conn: sa.Connection, page: VotingPage, session_id: int, n: int, shown: set[frozenset[int]]
+) -> list[dict[str, Any]]:
+    """Lease up to `n` comparisons that lack votes and that the voter was never given, the fewest votes first.
+
+    No two items meet twice in a task. What was drawn for one task stands together, as it does in a batch.
+    """
+    if page.round is not None:
+        return _draw_of_round(conn, page, session_id, n)
+    q, place = t.question.c, t.task_question.c
+    one, two = t.question_option.alias("one"), t.question_option.alias("two")
+    given = was_given(session_id, q.id)
+    query = (
+        sa.select(q.id, q.n_dealt, place.flipped, place.left_swapped, place.right_swapped, one.c.item_id, two.c.item_id)
+        .join(t.task_question, place.question_id == q.id)
+        .join(one, sa.and_(one.c.question_id == q.id, one.c.position == 0))
+        .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
+        .where(q.ballot_id == page.ballot_id, q.role == "main", ~given)
+        .where(page.lacks_votes())
+        .order_by(q.n_dealt, q.id)
+        .limit(2 * n + 10)
+    )
+    drawn: list[dict[str, Any]] = []
+    for id_, n_dealt, flipped, left, right, first, second in conn.execute(query):
+        pair = frozenset((first, second))
+        if len(drawn) < n and pair not in shown:
+            shown.add(pair)
+            # Every other voter sees the sides the other way round.
+            sides = (not flipped, right, left) if n_dealt % 2 else (flipped, left, right)
+            drawn.append({"question_id": id_, **dict(zip(SIDES, sides, strict=True))})
+    change_lease_counts(conn, [row["question_id"] for row in drawn], 1)
+    return drawn
+
+
+def _draw_of_round(conn: sa.Connection, page: VotingPage, session_id: int, n: int) -> list[dict[str, Any]]:
+    """Lease up to `n` questions of a round that lack answers and are new to the voter, the fewest answers first.
+
+    Every other person sees the tokens of an item the other way round, where the round exchanges them at all.
+    """
+    q, place = t.question.c, t.task_question.c
+    query = (
+        sa.select(q.id, q.n_dealt, place.left_swapped)
+        .join(t.task_question, place.question_id == q.id)
+        .where(q.ballot_id == page.ballot_id, q.role == "main", ~was_given(session_id, q.id), page.lacks_votes())
+        .order_by(q.n_dealt, q.id)
+        .limit(n)
+    )
+    rows = conn.execute(query).all()
+    asks, settings = page.asks, page.round
+    swaps = asks is not None and settings is not None and asks.swaps(settings)
+    change_lease_counts(conn, [row.id for row in rows], 1)
+    sides = [(False, bool(row.left_swapped) != (swaps and row.n_dealt % 2 == 1), False) for row in rows]
+    return [{"question_id": row.id, **dict(zip(SIDES, of, strict=True))} for row, of in zip(rows, sides, strict=True)]
+
+
+def _items_of(conn: sa.Connection, leases: list[sa.Row]) -> set[frozenset[int]]:
+    option = t.question_option.c
+    query = sa.select(option.question_id, option.item_id).where(option.question_id.in_([d.question_id for d in leases]))
+    items: dict[int, set[int]] = {}
+    for question_id, item_id in conn.execute(query):
+        items.setdefault(question_id, set()).add(item_id)
+    return {frozenset(pair) for pair in items.values()}
+
+
+def _insert(
+    conn: sa.Connection,
+    page: VotingPage,
+    session_id: int,
+    task: int,
+    after: int,
+    rows: list[tuple[dict[str, Any], str]],
+) -> None:
+    expires = page.expires()
+    columns = ["sitting_id", "task", "n", "kind", "question_id", *SIDES, "state", "expires_at"]
+    insert_rows(
+        conn,
+        t.deal,
+        columns,
+        [
+            (session_id, task, after + n, kind, row["question_id"], *(row[s] for s in SIDES), "open", expires)
+            for n, (row, kind) in enumerate(rows, start=1)
+        ],
+    )
+
+
+def is_complete(conn: sa.Connection, ballot_id: int, wanted: int) -> bool:
+    """Whether no comparison lacks a vote and none is being answered (or was given up as unknown to voters)."""
+    q, d = t.question.c, t.deal.c
+    lacking = sa.select(q.id).where(q.ballot_id == ballot_id, q.role == "main", q.n_dealt < wanted).limit(1)
+    if conn.execute(lacking).first() is not None:
+        return False
+    held = (
+        sa.select(d.id)
+        .join(t.question, q.id == d.question_id)
+        .where(d.state == "open", d.kind == "main", q.ballot_id == ballot_id)
+        .limit(1)
+    )
+    return conn.execute(held).first() is None

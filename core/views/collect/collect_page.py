@@ -1,0 +1,222 @@
+"""What the collect page shows: the ballots in a row, how far the open one is, the uploads, and what may be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import sqlalchemy as sa
+
+from ...base.percent import percent
+from ...base.plurals import many
+from ...plan import Plan
+from ...store import Store
+from ...store.ballots.ballot_rows import Ballot, ballots_of, called, pilot_of, sentence_start
+from ...store.projects.plans import PlanSettings, settings_for, settings_of
+from ...store.schema.ballots import CAMPAIGN
+from ...store.tokens.areas import n_items_of
+from ...store.votes.tallies import Progress, progress_of
+from ...store.votes.uploads import Upload, uploads_of
+from ...store.voting.owner_commands import VotingPageInfo, read_voting
+from .workload import Workload, workload_of
+
+MOST = 0.8  # of the comparisons have a vote: from then on it is time to think of closing
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One ballot of the plan, still to come; one that is drawn is a `DrawnStage`."""
+
+    number: int
+    n_items: int
+    n_comparisons: int
+
+    @property
+    def state(self) -> str:
+        """planned, open or closed."""
+        return "planned"
+
+    @property
+    def called(self) -> str:
+        """What sentences call it: "ballot 2"."""
+        return called(self.number, CAMPAIGN)
+
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        name = sentence_start(self.called).removeprefix("The ").capitalize()
+        return f"{name}: {self.n_comparisons:,} comparisons of {self.n_items:,} items"
+
+
+@dataclass(frozen=True)
+class DrawnStage(Stage):
+    """A ballot that was drawn: its row, and how far it has come."""
+
+    ballot: Ballot
+    progress: Progress
+
+    @property
+    def state(self) -> str:
+        return self.ballot.state
+
+    @property
+    def called(self) -> str:
+        """What sentences call it: "ballot 2", "the pilot"."""
+        return self.ballot.called
+
+
+@dataclass(frozen=True)
+class CollectView:
+    """The stages of the campaign, the uploads, and of the open ballot: its voting page, warnings before closing, who
+    voted how much.
+
+    `settings` are those that the open ballot was drawn by, else the plan's. `pilot` is the pilot, if one was drawn.
+    """
+
+    settings: PlanSettings | None
+    plan: Plan | None
+    stages: tuple[Stage, ...]
+    uploads: tuple[Upload, ...]
+    warnings: tuple[str, ...]
+    workload: Workload | None = None
+    pilot: DrawnStage | None = None
+    voting: VotingPageInfo | None = None
+
+    @property
+    def is_simulated(self) -> bool:
+        """Simulated voters gave some of the votes."""
+        return any(drawn.progress.simulated for drawn in self.drawn)
+
+    @property
+    def may_close(self) -> bool:
+        """Most of the open ballot's comparisons have a vote."""
+        return self.open_stage is not None and self.open_stage.progress.share >= MOST
+
+    @property
+    def drawn(self) -> tuple[DrawnStage, ...]:
+        """The ballots of the plan that were drawn, the pilot apart."""
+        return tuple(stage for stage in self.stages if isinstance(stage, DrawnStage))
+
+    @property
+    def open_stage(self) -> DrawnStage | None:
+        """The open ballot, or the open pilot where no ballot is open."""
+        of_ballot = next((stage for stage in self.drawn if stage.state == "open"), None)
+        return self.pilot if of_ballot is None and self.pilot and self.pilot.state == "open" else of_ballot
+
+    @property
+    def headline(self) -> str:
+        """Where the campaign stands, in a sentence or two."""
+        stage = self.open_stage
+        if stage is not None:
+            return self.open_said(stage, stage.progress.answered, stage.progress.wanted)
+        if self.next_number is None:
+            votes = sum(drawn.progress.votes for drawn in self.drawn)
+            return f"**All ballots are closed: the plan is carried out, with {many(votes, 'vote')}.**"
+        if self.next_number == 1 and self.pilot:
+            return "**No ballot is drawn yet.** Drawing it fixes the plan."
+        if self.next_number == 1:
+            return "**No ballot is drawn yet.** Drawing it fixes the token lists and the plan."
+        last = self.next_number - 1
+        return f"**Ballot {last} of {len(self.stages)} is closed.** The next one keeps the best of its items."
+
+    def open_said(self, stage: DrawnStage, answered: int, wanted: int) -> str:
+        """Where the open ballot stands when so many of the wanted votes are there."""
+        of = "The pilot" if stage.ballot.is_pilot else f"Ballot {stage.number} of {len(self.stages)}"
+        return f"**{of} is open: {answered:,} of {wanted:,} comparisons have a vote.**"
+
+    @property
+    def last_closed(self) -> DrawnStage | None:
+        return next((stage for stage in reversed(self.drawn) if stage.state == "closed"), None)
+
+    @property
+    def next_number(self) -> int | None:
+        """The ballot that can be drawn now; None where one is open or all are drawn."""
+        if self.open_stage is not None:
+            return None
+        return next((stage.number for stage in self.stages if stage.state == "planned"), None)
+
+
+def load(store: Store, project_id: str, area_id: int | None = None) -> CollectView:
+    """The collect view of a ranking."""
+    with store.read() as conn:
+        found = settings_of(conn, project_id, area_id)
+        drawn = {ballot.number: _drawn(conn, ballot) for ballot in ballots_of(conn, project_id, area_id)}
+        n_items = n_items_of(conn, project_id, area_id)
+        of_number_0 = pilot_of(conn, project_id, area_id)
+        pilot = None if of_number_0 is None else _drawn(conn, of_number_0)
+        of_pilot = settings_for(conn, pilot.ballot.id) if pilot is not None else None
+        uploads = tuple(uploads_of(conn, project_id, area_id))
+    if found is None or n_items < 2:
+        return CollectView(found[1] if found else None, None, (), (), ())
+    settings = found[1]
+    plan = settings.plan(n_items)
+    stages = tuple(
+        drawn.get(number) or Stage(number, size, comparisons)
+        for number, (size, comparisons) in enumerate(zip(plan.sizes, plan.comparisons, strict=True), start=1)
+    )
+    view = CollectView(settings, plan, stages, uploads, (), pilot=pilot)
+    of_open = view.open_stage
+    if of_open is None:
+        return view
+    view = replace(view, voting=read_voting(store, of_open.ballot.id))
+    if of_open is pilot:
+        return replace(view, settings=of_pilot, warnings=closing_warnings(of_open.progress, None))
+    workload = workload_of(of_open.progress, settings, of_open.n_comparisons, of_open.number, view.voting)
+    return replace(view, warnings=closing_warnings(of_open.progress, workload), workload=workload)
+
+
+def _drawn(conn: sa.Connection, ballot: Ballot) -> DrawnStage:
+    """A drawn ballot is as large as it was drawn: one of an archive needn't follow a plan."""
+    return DrawnStage(ballot.number, ballot.n_items, ballot.n_comparisons, ballot, progress_of(conn, ballot.id))
+
+
+def closing_warnings(progress: Progress, workload: Workload | None) -> tuple[str, ...]:
+    """What a person should know before closing a ballot in this state; a pilot has no `workload`, and scores no
+    item."""
+    warnings = []
+    if not progress.is_complete:
+        n = progress.wanted - progress.answered
+        warnings.append(f"{n:,} of {progress.wanted:,} comparisons have no vote.")
+    if workload is None:
+        return tuple(warnings)
+    if progress.short_items:
+        warnings.append(f"{many(progress.short_items, 'item')} with fewer votes than planned.")
+    if progress.unvoted_items:
+        warnings.append(f"{many(progress.unvoted_items, 'item')} with no vote at all.")
+    if uneven := workload.warning():
+        warnings.append(uneven)
+    return tuple(warnings)
+
+
+def uncounted_said(progress: Progress) -> str:
+    """What is kept and not counted, in a sentence; empty where all counts."""
+    kept = (
+        (progress.unknown, "answers “I don't know a word here”"),
+        (progress.rejected, "rejected"),
+        (progress.repeats, "repeats of a voter"),
+        (progress.withdrawn, "withdrawn"),
+        (progress.excluded, "of voters who are left out"),
+    )
+    counts = ", ".join(f"{n:,} {what}" for n, what in kept if n)
+    return f"Kept, not counted: {counts}." if counts else ""
+
+
+def voters_said(progress: Progress) -> str:
+    """Who voted, and how evenly, in a sentence; empty before the first vote.
+
+    The votes are as uneven as if 1/Σp² voters had given equally many.
+    """
+    if not progress.voters:
+        return ""
+    parts = [many(progress.voters, "voter")]
+    if progress.top_share is not None and progress.voters > 1:
+        effective = f"{progress.effective_voters or 0:.1f}".removesuffix(".0")
+        parts.append(f"the busiest gave {percent(progress.top_share)}, as uneven as {effective} equal ones")
+    if progress.simulated:
+        parts.append(f"{progress.simulated:,} of {many(progress.votes, 'vote')} by simulated voters")
+    elif progress.votes > progress.answered:
+        parts.append(f"{many(progress.votes, 'vote')} in all")
+    if progress.short_items:
+        parts.append(f"{many(progress.short_items, 'item')} short of votes")
+    if progress.seconds is not None:
+        parts.append(f"{progress.seconds:.1f} s per comparison")
+    return f"{'; '.join(parts)}."
