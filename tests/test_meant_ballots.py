@@ -190,7 +190,7 @@ def complete(store):
 
 
 def before_closing(monkeypatch, act):
-    """Let somebody else act once, between the look of `tend` and its command."""
+    """Let somebody else act once, between the look of `do_housekeeping` and its command."""
 
     def close(*args, **kwargs):
         monkeypatch.setattr(housekeeping, "close_ballot", close_ballot)

@@ -310,7 +310,7 @@ class TestVotersRole:
             codes.add(view.code)
             assert api.look(voters, code, view.cookie, visit).kind == "finished"
         assert len(codes) == 3
-        assert api.tend(voters, set()) == []
+        assert api.do_housekeeping(voters, set()) == []
         with store.read() as conn:
             assert conn.execute(sa.select(sa.func.count()).select_from(t.sitting)).scalar() == 3
             assert conn.execute(sa.select(t.judgement.c.id)).first()
@@ -328,7 +328,7 @@ class TestVotersRole:
 
     def test_adaptive_ballots_are_brought_on_by_the_owner(self, by_role):
         store, project_id, _, voters = by_role
-        assert api.tend(voters, set()) == []
+        assert api.do_housekeeping(voters, set()) == []
         assert do_housekeeping(store, set()) == []
         assert "draw ballot" in [entry["action"] for entry in read_log(store, project_id)]
 

@@ -171,7 +171,7 @@ class Server:
         await self.turns.take("", partial(voting.shorten, self.store))
 
     async def _tend(self) -> None:
-        for sentence in await run_in_threadpool(voting.tend, self.store, self.given_up):
+        for sentence in await run_in_threadpool(voting.do_housekeeping, self.store, self.given_up):
             log.warning(sentence)
 
 

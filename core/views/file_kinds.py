@@ -21,9 +21,11 @@ from ..dataset.side_by_side import is_dataset
 from ..embeddings.loading import recognise_start
 from ..embeddings.readers.similarity_files import FORMAT as SIMILARITIES
 from ..errors import InputError
-from ..platforms import MTURK, PROLIFIC, TURKLE
+from ..platforms.mturk import MTURK
 from ..platforms.presets import NAMES as OF_RESULTS
 from ..platforms.presets import preset_of
+from ..platforms.prolific import PROLIFIC
+from ..platforms.turkle import TURKLE
 from ..questions import round_kinds
 from ..questions.best_worst.files import is_best_worst
 from ..questions.order.orders import COLUMNS as ORDERS

@@ -35,7 +35,7 @@ from ..store.engine import now
 from ..store.voters_role import open_by_role
 from ..store.voting.answers import IncompleteError, record, set_aside, stop, take_back_last
 from ..store.voting.closing_pause import refuse_in_closing_pause
-from ..store.voting.housekeeping import do_housekeeping as _tend
+from ..store.voting.housekeeping import do_housekeeping as _do_housekeeping
 from ..store.voting.housekeeping import release_due
 from ..store.voting.leases import lease_task
 from ..store.voting.owner_commands import hashed
@@ -99,7 +99,7 @@ __all__ = [
     "preferred",
     "shorten",
     "task_html",
-    "tend",
+    "do_housekeeping",
     "tidy",
     "translatable",
     "undo",
@@ -133,15 +133,16 @@ def n_lines(store: Store) -> int:
     return 16 if is_postgresql(store.engine) else 1
 
 
-def tend(store: Store, given_up: set[int]) -> list[str]:
-    """What the page does by itself (`tending.tend`); by the voters' role only leases whose time is over go back.
+def do_housekeeping(store: Store, given_up: set[int]) -> list[str]:
+    """What the page does by itself (`housekeeping.do_housekeeping`); by the voters' role only leases whose time is over
+    go back.
 
-    `python -m core tend` does the rest then, with the owner's role.
+    `python -m core housekeeping` does the rest then, with the owner's role.
     """
     if os.environ.get(VOTERS_DATABASE):
         release_due(store)
         return []
-    return _tend(store, given_up)
+    return _do_housekeeping(store, given_up)
 
 
 def kept_in(store: Store) -> str:

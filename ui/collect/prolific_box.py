@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -95,7 +96,7 @@ def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
     here = rows.dropna(subset="sitting")
     if here.empty:
         return
-    options = {"key": f"prolific-{proposal}", "type": "secondary"}
+    options: dict[str, Any] = {"key": f"prolific-{proposal}", "type": "secondary"}
     if proposal == "withdraw":
         sittings = here["sitting"].astype(int).tolist()
         stake = of_sessions(frame.store(), project.id, sittings)
