@@ -29,7 +29,7 @@ _IN_SCRIPTS = {"runoffSays.text": (1,), "runoffSays.many": (2, 3)}
 _KEPT = ('"Language:', '"MIME', '"Content', '"Plural')
 _HEADER = "# What voters read. Brought up to date by `python -m tests.catalogue`."
 # Other functions are called like these, so a module must have ours.
-_OURS = re.compile(r"^from \.+(i18n|door) import", re.M)
+_OURS = re.compile(r"^from \.+(i18n|api) import", re.M)
 _PLACEHOLDER = re.compile(r"\{\w+\}|<[^>]*>")
 
 
