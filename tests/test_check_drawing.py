@@ -140,7 +140,7 @@ def test_check_votes_cost_time_and_no_task():
         ({"overlap": float("nan")}, "share of comparisons"),
         ({"overlap_voters": 1}, "voters of such a comparison is 1"),
         ({"gold": -1}, "known answer is -1"),
-        ({"repeats": 1.5}, "repeats a task is 1.5"),
+        ({"repeats": 1.5}, "repeats per task is 1.5"),
         ({"audit_votes": 0}, "comparisons of a cut item is 0"),
         ({"gold_per": "ballot"}, "found 'ballot'"),
         ({"gold_pairs": (GoldComparison(("a", "b"), ("b", "a")),)}, "stands against itself"),

@@ -94,7 +94,7 @@ def test_case_10_unicode_spaces_belong_to_the_word(shared: Path) -> None:
     [
         ("05-truncated.bin", "truncated"),
         ("07-latin1.vec", "line 7: the word isn't valid UTF-8; read as Latin-1 it would be 'flûte'"),
-        ("13-lfs-pointer.bin", "Git LFS pointer, not the model itself"),
+        ("13-lfs-pointer.bin", "Git LFS pointer, not the file itself"),
     ],
 )
 def test_cases_refused(shared: Path, case: str, said: str) -> None:

@@ -75,7 +75,7 @@ def test_a_catalogue_that_lacks_something_is_found(tmp_path, monkeypatch, old, n
 
 def test_a_text_that_is_put_together_is_no_text_for_a_catalogue(tmp_path):
     source = tmp_path / "page.py"
-    source.write_text('from .door import language\nlanguage("it").text(f"{1} of 2")\n')
+    source.write_text('from .api import language\nlanguage("it").text(f"{1} of 2")\n')
     with pytest.raises(ValueError, match="put together"):
         list(catalogue.texts(source))
 

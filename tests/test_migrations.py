@@ -50,7 +50,7 @@ from old_workspaces import (
 
 from core.__main__ import cli
 from core.commands.integrity import check_store
-from core.commands.recompute import LAST_BITS, replay_record
+from core.commands.recompute import SETTLED, replay_record
 from core.errors import InputError, StoreError
 from core.jobs.lifecycle import STOPPED, sweep
 from core.store import open_store
@@ -371,7 +371,7 @@ def assert_scores_of_round(conn: sa.Connection, project_id: str, found: Ballot) 
     stored = conn.execute(sa.select(t.ballot.c.fit, t.ballot.c.interval_note).where(t.ballot.c.id == found.id)).one()
     assert stored.fit.keys() == scores.fit.keys()
     for name, value in scores.fit.items():
-        assert stored.fit[name] == (pytest.approx(value, rel=LAST_BITS) if isinstance(value, float) else value), name
+        assert stored.fit[name] == (pytest.approx(value, rel=SETTLED) if isinstance(value, float) else value), name
     assert (stored.interval_note or "") == scores.note
     assert len(answers_of(conn, project_id, found).text)
     b, s = t.ballot_item.c, t.item_score.c
@@ -380,7 +380,7 @@ def assert_scores_of_round(conn: sa.Connection, project_id: str, found: Ballot) 
     rows = np.array(conn.execute(query.order_by(t.item.c.position)).all(), dtype=float)
     if found.scheme != ORDER:
         computed = [scores.items, scores.x, scores.mean, scores.count, scores.lower, scores.upper]
-        np.testing.assert_allclose(rows, np.column_stack(computed), rtol=LAST_BITS)
+        np.testing.assert_allclose(rows, np.column_stack(computed), rtol=SETTLED)
     fitted = sa.select(t.item.c.position, s.theta, s.error, s.score, s.lower, s.upper)
     fitted = fitted.join(t.item, t.item.c.id == s.item_id).where(s.ballot_id == found.id).order_by(t.item.c.position)
     there = np.array(conn.execute(fitted).all(), dtype=float)
@@ -389,7 +389,7 @@ def assert_scores_of_round(conn: sa.Connection, project_id: str, found: Ballot) 
     else:
         of = scores.fitted
         computed = [of.items, of.theta, of.error, of.score, of.lower, of.upper]
-        np.testing.assert_allclose(there, np.column_stack(computed), rtol=LAST_BITS)
+        np.testing.assert_allclose(there, np.column_stack(computed), rtol=SETTLED)
 
 
 @pytest.mark.release

@@ -118,7 +118,7 @@ def test_each_way_has_steps_and_named_files(store):
                 assert file.note.endswith(".")
                 assert file.make() == file.make()
     assert set(WAYS) == {"page", "turkle", "labelstudio", "prolific", "colleagues", "mturk"}
-    assert way_in_use(store, ballot, ()) == "turkle"
+    assert way_in_use(store, ballot, ()) == "page"
 
 
 def test_batches_for_turkle_are_ascii_and_read_back(store):

@@ -83,7 +83,7 @@ def test_who_is_told_apart() -> None:
     near, far = told("a", "b", -0.1, 0.2), told("a", "c", 0.1, 0.3)
     by = {"votes": (near, far), "tokens": (far,)}
     assert token_intervals.not_told_apart_text(["a", "b", "c"], by) == (
-        "not told apart from b with other voters; told apart from the other with other words"
+        "not told apart from b with other voters; told apart from the other with other tokens"
     )
     assert token_intervals.unclear((near, far), "votes") == (
         "These votes can't tell apart a and b: the difference may be none."
@@ -115,7 +115,7 @@ def test_both_intervals_are_drawn() -> None:
     table = pd.DataFrame([{"embedding": "a", "estimate": 0.2, **ends}])
     spec = evaluation.figures_by_model(table, "ρ_w", None, pd.DataFrame()).to_dict()
     domains = [layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"] if "color" in layer["encoding"]]
-    assert domains == [["other voters", "other words"]] * 4
+    assert domains == [["other voters", "other tokens"]] * 4
 
 
 def test_the_band_and_the_dashed_lines_are_labelled() -> None:
@@ -136,7 +136,7 @@ def test_the_band_and_the_dashed_lines_are_labelled() -> None:
     texts = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text"]
     rows = [spec["datasets"][layer["data"]["name"]][0] for layer in texts]
     assert [(row["label"], row["at"]) for row in rows] == [
-        ("nine of ten random rankings", -0.4), ("half", 0.7), ("a perfect model", 0.9),
+        ("random rankings", -0.4), ("half", 0.7), ("a perfect model", 0.9),
     ]  # fmt: skip
     assert len({layer["encoding"]["y"]["value"] for layer in texts}) == 3
 

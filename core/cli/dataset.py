@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def replay_command(export: str, tolerance: float, exact: bool, as_json: bool) -> None:
     """Compute every score of an EXPORT (published dataset or project file, zip) anew from its votes.
 
-    Exit code 0: all that is stored came out the same, bit for bit, or with other last bits (within 1e-12), as another
-    processor or linear algebra library makes them; 1: something differs, and the first of it is told.
+    Exit code 0: all that is stored came out the same, bit for bit, or with other last bits (within 1e-12; 1e-4 where a Runoff
+    before 0.6 fitted), as another processor or linear algebra library makes them; 1: something differs, and the first of it is told.
     """
     data = read_file(export)
     found, maker, kind = replay_bytes(data)
@@ -91,7 +91,6 @@ def _replayed_json(found: Replayed) -> dict[str, Any]:
 
 
 def _replayed_text(found: Replayed, maker: str, kind: str, passed: bool, tolerance: float) -> str:
-    from ..commands.recompute import LAST_BITS
 
     rows = ((name, f"{n:,}") for name, n in found.compared.items())
     head = (
@@ -104,7 +103,7 @@ def _replayed_text(found: Replayed, maker: str, kind: str, passed: bool, toleran
     elif not found.n_compared:
         verdict = "There is no score in it to compare."
     elif found.outcome == "last bits":
-        verdict = f"They are the same to {LAST_BITS:g}, but with other last bits: another processor or linear algebra "
+        verdict = f"They are the same to {found.bits:g}, but with other last bits: another processor or linear algebra "
         verdict += f"library than theirs. {differ}"
     else:
         verdict = differ + (f" That is within {tolerance:g}." if passed else "")

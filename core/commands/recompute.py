@@ -1,7 +1,8 @@
 """Every score of a campaign computed anew from its recorded votes, and held against what was stored, bit for bit.
 
 Another kind of processor, numpy, scipy or BLAS library may round otherwise: an exponential function, a sum of many
-numbers or a factorised matrix then has other last bits. So values within `LAST_BITS` are told apart from others.
+numbers or a factorised matrix then has other last bits. So values within `LAST_BITS` are told apart from others; of a
+fit that an older Runoff made by other steps, those within `SETTLED`.
 
 What an older Runoff published is ranked by the rule of its version: see `rounding_of`.
 """
@@ -31,6 +32,8 @@ from ..tables import BALLOT_SCORES, DATASET
 _TALLIES = ("wins", "ties", "losses", "unknowns")
 RELATIVE_SINCE = (0, 3)  # the version from which on scores are compared relatively to their column
 LAST_BITS = 1e-12  # of a value, or of 1 where it is smaller: a few thousand roundings
+JOINT_SINCE = (0, 6)  # the version from which on a fit moves scores and voters' effects together
+SETTLED = 1e-4  # as `LAST_BITS`, before that: other steps to one optimum end so near it
 
 
 @dataclass(frozen=True)
@@ -51,13 +54,15 @@ class ScoreMismatch:
 class Replayed:
     """What a replay found: values compared a kind, how many differ, by how much at most, and the first of them.
 
-    n_beyond : how many of those that differ do so by more than last bits; the first is one of them, if there is any.
+    n_beyond : how many of those that differ do so by more than `bits`; the first is one of them, if there is any.
+    bits : what counts as last bits, of a value or of 1 where it is smaller: more where an older Runoff fitted.
     """
 
     compared: dict[str, int] = field(default_factory=dict)
     n_different: int = 0
     n_beyond: int = 0
     largest: float = 0.0
+    bits: float = LAST_BITS
     first: ScoreMismatch | None = None
     n_ballots: int = 0
     n_votes: int = 0
@@ -90,7 +95,7 @@ class Replayed:
         if len(wrong):
             gap = np.abs(one[wrong] - two[wrong])
             gap[np.isnan(gap)] = np.inf
-            beyond = ~(np.isfinite(gap) & (gap <= LAST_BITS * np.maximum(1.0, np.abs(one[wrong]))))
+            beyond = ~(np.isfinite(gap) & (gap <= self.bits * np.maximum(1.0, np.abs(one[wrong]))))
             at = int(wrong[beyond.argmax()])  # the first of them all where none is beyond
             found = ScoreMismatch(f"{where}, {kind}", names[at] if len(names) else "", _value(one[at]), _value(two[at]))
             self.note(found, float(gap.max()), len(wrong), int(beyond.sum()))
@@ -123,9 +128,13 @@ def rounding_of(version: str) -> Rounding:
     >>> rounding_of("0.2.0").__name__, rounding_of("0.10.1").__name__
     ('absolutely_rounded_scores', 'rounded_scores')
     """
+    return absolutely_rounded_scores if _is_before(RELATIVE_SINCE, version) else rounded_scores
+
+
+def _is_before(since: tuple[int, int], version: str) -> bool:
+    """Whether a version is older than that of `since`; one that can't be read isn't."""
     numbers = re.match(r"(\d{1,9})\.(\d{1,9})", version)
-    is_old = numbers is not None and (int(numbers[1]), int(numbers[2])) < RELATIVE_SINCE
-    return absolutely_rounded_scores if is_old else rounded_scores
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) < since
 
 
 def replay_record(record: CampaignRecord, dataset: pd.DataFrame, *, made_by: str = "") -> Replayed:
@@ -139,11 +148,12 @@ def replay_record(record: CampaignRecord, dataset: pd.DataFrame, *, made_by: str
 
     Raises `InputError` for a record that contradicts itself.
     """
-    found = Replayed()
     parts = []
     versions = dataset.attrs.get("versions")
     told = versions.get("runoff") if isinstance(versions, dict) else None
-    rounding = rounding_of(made_by or str(told or ""))
+    version = made_by or str(told or "")
+    found = Replayed(bits=SETTLED if _is_before(JOINT_SINCE, version) else LAST_BITS)
+    rounding = rounding_of(version)
     try:
         for described in record.plan["rankings"]:
             parts.append(_Ranking(record, described, rounding).replay(found))
@@ -280,11 +290,13 @@ class _Ranking:
         values = {name: column[order] for name, column in columns_of(ballot, scored).items()}
         whole = protocol_of(ballot.protocol).about.whole_field
         stored = self.of("fit_scores" if whole else "ballot_items", ballot.number)
+        if fit.get("iterations") != scored.fit.get("iterations"):  # closed by a Runoff whose fit took other steps
+            found.bits = SETTLED
         found.add(where, "items", stored["item"], items)
         for name, column in values.items():
             found.add(where, name, stored[name], column, self._called(items))
         found.add_text(where, "why no intervals", [ballot.interval_note or ""], [scored.note])
-        for name in sorted(set(fit) & set(scored.fit)):
+        for name in sorted(set(fit) & set(scored.fit) - {"iterations"}):
             if not isinstance(fit[name], str):  # a wording may have changed since
                 found.add(where, f"fit: {name}", fit[name], scored.fit[name])
         if whole:

@@ -95,7 +95,7 @@ def add_areas(visitor: Visitor) -> None:
         visitor.main.get_by_label("Tokens, one per line", exact=True).fill("\n".join(tokens))
         visitor.press("Add area")
         visitor.says(f"Saved: {name}.")
-    visitor.says(re.compile(f"2 areas .*16 tokens.*{N_ITEMS} items"))
+    visitor.says(re.compile(f"{N_ITEMS} items from 16 tokens in 2 areas"))
     visitor.says("has 14 of 16 tokens.")
     missing = {(area, token) for token, area, *_ in visitor.cells("Tokens missing in", n_rows=2)}
     assert missing == set(MISSING.items())

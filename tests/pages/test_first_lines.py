@@ -65,7 +65,7 @@ def test_a_plan_is_simulated_before_anybody_asks_and_isnt_warned_of_against_its_
     asked = []
     monkeypatch.setattr(planner_box, "begin_unasked", asked.append)
     app = visit("plan", project_id)
-    assert first(app).startswith("**924 votes in 2 ballots")
+    assert first(app).startswith("**960 votes in 2 ballots")
     assert "21 items down to the top 11" in first(app)
     assert any("reach the last ballot" in warning.value for warning in app.main.warning)
     (wanted,) = asked

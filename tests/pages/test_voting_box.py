@@ -108,7 +108,7 @@ def test_one_button_opens_and_serves_it_and_the_page_keeps_the_plans_quota(page,
     link = f"http://localhost:8600/v/{read_link(store, project_id)}"
     assert app.code[0].value == link
     assert [found.proto.url for found in app.get("link_button")] == [link]
-    assert not app.get("imgs")  # this machine alone reaches it: a phone would find nothing
+    assert not app.get("image")  # this machine alone reaches it: a phone would find nothing
     assert "It ends with Runoff." in texts(app)
     view = collect_page.load(store, project_id)
     assert (view.workload.quota.tasks_per_voter, view.workload.by_page) == (3, True)
@@ -124,7 +124,7 @@ def test_a_network_is_let_in_by_a_switch_that_warns_and_the_link_has_a_picture(p
     press(app, "Open the voting page")
     link = f"http://192.0.2.7:8600/v/{read_link(store, project_id)}"
     assert app.code[0].value == link
-    (picture,) = app.get("imgs")
+    (picture,) = app.get("image")
     assert picture.proto.imgs[0].alt == f"QR code of the link {link}"
     (switch,) = [toggle for toggle in app.toggle if toggle.label == "People in this network may vote"]
     switch.set_value(False).run()
