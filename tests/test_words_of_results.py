@@ -138,7 +138,8 @@ def test_the_band_and_the_dashed_lines_are_labelled() -> None:
     assert [(row["label"], row["at"]) for row in rows] == [
         ("random rankings", -0.4), ("half", 0.7), ("a perfect model", 0.9),
     ]  # fmt: skip
-    assert len({layer["encoding"]["y"]["value"] for layer in texts}) == 3
+    heights = [layer["encoding"]["y"]["value"] for layer in texts[1:]]
+    assert len(set(heights)) == len(heights)  # lines may stand near each other; the band lies far to the left of them
 
 
 def test_each_interval_has_its_own_estimate_on_it() -> None:

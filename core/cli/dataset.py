@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 def replay_command(export: str, tolerance: float, exact: bool, as_json: bool) -> None:
     """Compute every score of an EXPORT (published dataset or project file, zip) anew from its votes.
 
-    Exit code 0: all that is stored came out the same, bit for bit, or with other last bits (within 1e-12; 1e-4 where a Runoff
-    before 0.6 fitted), as another processor or linear algebra library makes them; 1: something differs, and the first of it is told.
+    Exit code 0: all that is stored came out the same, bit for bit, or with other last bits (within 1e-12; 1e-4 where a
+    Runoff before 0.6 fitted), as another processor or linear algebra library makes them; 1: something differs, and the
+    first of it is told.
     """
     data = read_file(export)
     found, maker, kind = replay_bytes(data)
