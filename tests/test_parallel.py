@@ -99,12 +99,11 @@ def test_long_ones_take_more_processes_by_themselves(bootstrap, monkeypatch):
         return map(job, pieces)
 
     monkeypatch.setattr(parallel, "cores", lambda: 5)
-    for module in (uncertainty, uncertainty):
-        monkeypatch.setattr(module, "spread", noted)
+    monkeypatch.setattr(uncertainty, "spread", noted)
     alone = bootstrap(workers=None)
     assert set(asked) == {1}
-    for module in (uncertainty, uncertainty):
-        monkeypatch.setattr(module, "WORTH_VOTES", 100)
+    for worth in ("WORTH_VOTES", "WORTH_FITTED_VOTES"):
+        monkeypatch.setattr(uncertainty, worth, 100)
     assert bootstrap(workers=None) == alone
     assert asked[-1] == 5
 

@@ -12,6 +12,7 @@ import streamlit as st
 from core.base.durable import slug
 from core.base.plurals import many
 from core.charts import campaign_charts
+from core.commands import executor
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import OtherBudgets, PlanOutlook
 from core.errors import RunoffError
@@ -127,11 +128,12 @@ def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | No
     if not outlook.is_complete:
         wanted = planner_jobs.forecasts(PlanOutlook, asked)
         job = job_of(frame.store(), wanted)
+        if unasked and job is None:
+            begin_unasked(wanted)
+            job = job_of(frame.store(), wanted)
         if job is not None and not job.ended:
             jobs.watch(job.id, partial(jobs.so_far, wanted.doing), f"outlook-{asked.key}")
-        elif unasked and job is None:
-            begin_unasked(wanted)
-        else:
+        elif not unasked or job is not None:
             about = "Takes some seconds in the background. What was simulated once is kept, and shown at once."
             planner_jobs.job_button("Simulate this plan", wanted, asked, help=about)
         return None
@@ -150,8 +152,11 @@ def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | No
 
 
 def begin_unasked(wanted: PlanOutlook) -> None:
-    """Start the job that simulates a plan nobody asked about yet."""
-    jobs.begin(wanted)
+    """Start the job that simulates a plan nobody asked about yet; in this run, so that what it says isn't cut short."""
+    try:
+        executor.start(frame.store(), wanted)
+    except RunoffError as error:
+        frame.show_error(error)
 
 
 def _columns() -> dict[str, Any]:
