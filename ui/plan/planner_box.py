@@ -12,7 +12,6 @@ import streamlit as st
 from core.base.durable import slug
 from core.base.plurals import many
 from core.charts import campaign_charts
-from core.commands import executor
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import OtherBudgets, PlanOutlook
 from core.errors import RunoffError
@@ -153,10 +152,7 @@ def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | No
 
 def begin_unasked(wanted: PlanOutlook) -> None:
     """Start the job that simulates a plan nobody asked about yet; in this run, so that what it says isn't cut short."""
-    try:
-        executor.start(frame.store(), wanted)
-    except RunoffError as error:
-        frame.show_error(error)
+    jobs.start(wanted)
 
 
 def _columns() -> dict[str, Any]:

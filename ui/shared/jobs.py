@@ -211,14 +211,20 @@ def start_button(
 
 def begin(wanted: Figure[Any], before: Callable[[], Any] | None = None) -> None:
     """Start the job of a figure, and draw the page anew; an error is shown in place."""
+    if start(wanted, before):
+        st.rerun()
+
+
+def start(wanted: Figure[Any], before: Callable[[], Any] | None = None) -> bool:
+    """Start the job of a figure within this run; whether it could be, as an error is shown in place."""
     try:
         if before is not None:
             before()
         executor.start(frame.store(), wanted)
     except RunoffError as error:
         frame.show_error(error)
-        return
-    st.rerun()
+        return False
+    return True
 
 
 @st.fragment(run_every=1)
