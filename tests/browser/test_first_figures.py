@@ -18,7 +18,7 @@ from tests.browser.server import Server
 from tests.browser.visitor import TIMEOUT_MS, Visitor
 
 SIZES = {"wide": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
-# Top and height of the chart, the leaderboard and the row of tabs, in whole pixels. The columns of the tables in the tabs
+# Top and height of the chart, the leaderboard and the row of tabs, in whole pixels. The columns of tables in the tabs
 # are as wide as their figures, so that names break otherwise on a phone once those have come.
 _PLACES = """() => {
   const main = document.querySelector('[data-testid="stMain"]'), tabs = main.querySelector('[role="tablist"]');
