@@ -1,4 +1,4 @@
-"""`python -m core compare-schemes`, `best-worst`, `draw-tuples`, `group-orders`: files of other schemes worked out."""
+"""`python -m core compare-schemes`, `best-worst`, `draw-tuples`, `group-orders`: files of kinds of question worked out."""
 
 from __future__ import annotations
 
