@@ -44,7 +44,7 @@ from core.store.tokens.areas import add_areas, read_areas
 from core.tokens.files import AreaTokens
 
 MAIN = Path(__file__).parents[1] / "ui" / "main.py"
-PAGES = ("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "schemes")
+PAGES = ("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export")
 MOST_ROWS = 5_000  # that a page may send to the browser
 
 

@@ -86,7 +86,7 @@ COMPARISONS = Schema(
     optional=frozenset({"role"}),
 )
 
-# What a round of another scheme shows: a row for each item of a question, at its `place` from 1. `n` counts the
+# What a round of another kind shows: a row for each item of a question, at its `place` from 1. `n` counts the
 # questions of a task from 1; token_a and token_b are in the order shown, of an order the target first.
 SHOWN = Schema(
     "questions of a round",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.commands.ballots import SimulateVotes
+from core.questions import RoundKind
 from core.store.projects.plans import PlanSettings
 from core.views.collect import tasks
 from core.views.collect.collect_page import CollectView, DrawnStage
@@ -13,6 +14,7 @@ from ui.collect.ballot_steps import between_ballots, close_steps
 from ui.collect.collecting_box import collecting_box
 from ui.collect.live_state import badges, live_state, timeline
 from ui.collect.payment_box import payment_box
+from ui.collect.round_box import collect_rounds
 from ui.collect.task_preview import preview_box
 from ui.collect.trial import trial_box
 from ui.collect.turkle_box import fetched_files
@@ -20,13 +22,17 @@ from ui.collect.workload_box import over_quota, voters_box
 from ui.plan import checks_box
 from ui.plan.pilot_box import pilot_box
 from ui.scores import vote_checks
-from ui.shared import cache, frame, jobs
+from ui.shared import cache, frame, jobs, kinds
 
 project = frame.project()
 store = frame.store()
 st.title("Collect")
 standings = cache.load_standings(store, project)
 area_id = frame.area(project, standings)
+kind = kinds.choose(project, [kinds.standing(project, area_id)])
+if isinstance(kind, RoundKind):
+    collect_rounds(project, area_id, kind)
+    frame.stop()
 view: CollectView = cache.load_collect(store, project, area_id)
 
 

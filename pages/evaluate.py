@@ -5,16 +5,33 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.questions import RoundKind
 from core.store.projects.embedding_library import read_embeddings
 from core.views.evaluate.evaluate_page import EvaluateView
 from ui.embeddings import encoder_box, imports
-from ui.evaluate import differences_box, headline, jobs, parts_box, sample_size_box, settings, tables, why_box
-from ui.shared import cache, frame
+from ui.evaluate import (
+    differences_box,
+    headline,
+    jobs,
+    parts_box,
+    round_models,
+    sample_size_box,
+    settings,
+    tables,
+    why_box,
+)
+from ui.shared import cache, frame, kinds
 
 project = frame.project()
 st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
     frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
+
+standings = cache.load_standings(frame.store(), project)
+kind = kinds.choose(project, standings)
+if isinstance(kind, RoundKind):
+    round_models.show_rounds(project, frame.area(project, standings), kind)
+    frame.stop()
 
 with st.container():  # each has a place of its own, full or empty, so that the open tab stays open
     imports.watch(frame.store(), project)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.questions import RoundKind
 from core.views.export import ExportView
-from ui.export import dataset_files
+from ui.export import dataset_files, round_files
 from ui.export.datasheet_box import datasheet_box
 from ui.export.releases_box import releases_box
-from ui.shared import badges, cache, frame
+from ui.shared import badges, cache, frame, kinds
 
 project = frame.project()
+st.title("Export")
+standings = cache.load_standings(frame.store(), project)
+kind = kinds.choose(project, standings)
+if isinstance(kind, RoundKind):
+    round_files.show_rounds(project, frame.area(project, standings), kind)
+    frame.stop()
 view: ExportView = cache.load_export(frame.store(), project)
 dataset = view.dataset
 
-st.title("Export")
 if dataset.empty:
     frame.nothing_yet("There is no dataset yet: it needs votes.", "collect", "collect votes")
 

@@ -19,7 +19,7 @@ st.markdown(
     """
 1. **Embeddings**: load the models you want to compare.
 2. **Tokens**: give lists of tokens by semantic area; all pairs of an area become items.
-3. **Plan**: choose the protocol, how many ballots there are and how many votes they take.
+3. **Plan**: choose the kind of question, the protocol, how many ballots there are and how many votes they take.
 4. **Collect**: draw a ballot, let people vote, upload the results, close it, draw the next.
 5. **Voters**: see how each voter voted; leave out careless ones, after a look at what that changes. It can be undone.
 6. **Scores**: see the ranking, with intervals and the votes behind each score.
@@ -57,8 +57,8 @@ protocol that the plan names:
 others are stronger, so an item wins less often: a line brings the win ratios back to the scale of ballot 1. An
 item's score is the mean over its ballots. **Runoff's own**: later ballots let items meet that the votes can't tell
 apart yet, and one fit of all votes gives every score; it needs fewer votes for the same accuracy. **Ratings,
-best–worst choices and orders** of target groups have scores of their own; they are collected as rounds on the page
-Other schemes.
+best–worst choices and orders** of target groups are other kinds of question, with scores of their own; they are
+collected in rounds, on the same pages. The kind is chosen where a project is made, or on the Plan page.
 
 Source of the paper's protocol: Lombardo et al., *Top-Rank-Focused Adaptive Vote Collection for the Evaluation of
 Domain-Specific Semantic Models*, EMNLP 2020.

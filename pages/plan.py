@@ -1,110 +1,39 @@
-"""The plan: how many ballots, how many items stay, how often each is shown, and what that costs."""
+"""The plan: what people are asked, how much of it and in how many steps, what that costs, and how kinds compare."""
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
-from core.base.durable import slug
-from core.errors import PlanError
-from core.store.projects.plans import PlanSettings, proposed_plan, read_plan, save_plan
-from core.views.plan import given_away, plan_said
-from ui.plan import plan_figures
-from ui.plan.budget_box import budget_box
-from ui.plan.checks_box import checks_cost
-from ui.plan.pilot_box import pilot_seconds
-from ui.plan.plan_form import ranking_choice, settings_form
-from ui.plan.planner_box import planner_box
-from ui.plan.registration_box import registration_box
-from ui.schemes.scheme_choice_box import plan_link
-from ui.shared import cache, drafts, frame
-from ui.shared.badges import Badge
-
-FIXED = Badge(":material/lock:", "fixed", "Ballot 1 is drawn, so the plan stays as it is.")
+from core.questions import RoundKind
+from ui.plan import comparison_plan, round_plan
+from ui.plan.equal_time_box import equal_time_box
+from ui.plan.plan_form import ranking_choice
+from ui.plan.side_by_side_box import side_box
+from ui.shared import cache, frame, kinds
 
 project = frame.project()
 st.title("Plan")
 standings = cache.load_standings(frame.store(), project)
-if sum(standing.n_items for standing in standings) < 2:
-    frame.nothing_yet(
-        "A plan needs two items at least: three tokens in one area, or two areas.",
-        key="tokens",
-        label="add token lists",
-    )
 headline = st.container()
 ranking_choice(project, standings)
 area_id = frame.area(project, standings)
-standing = next(standing for standing in standings if standing.ranking.area_id == area_id)
-saved = read_plan(frame.store(), project.id, area_id)
-locked = bool(standing.ballots)
-key = f"{project.id}-{area_id}-{'saved' if saved else 'new'}"  # of the widgets, which start from what is saved
-if standing.n_items < 2:
-    st.warning("This area has one item, and a ranking needs two: add tokens to it, or rank all areas together.")
-    frame.stop()
-draft = f"plan-{project.id}-{area_id}"
-key += f"-{drafts.turn(draft)}" if drafts.turn(draft) else ""
-stored = saved or proposed_plan(standing.n_items, project.seed)
-start = stored if locked else drafts.begin(draft, f"n_ballots-{key}", stored, over_others=True)
-back = st.container()
-
-
-def save_box(settings: PlanSettings) -> None:
-    """The button that saves, or the way on where there is nothing to save."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        frame.command_button(
-            "Save this plan",
-            partial(save_plan, area_ids=(area_id,)),
-            project.id,
-            settings,
-            done="The plan is saved. Next: draw ballot 1 on the Collect page.",
-            type="primary" if settings != saved else "secondary",
-            disabled=settings == saved,
+standing = kinds.standing(project, area_id)
+kind = kinds.choose(project, [standing], every=True)
+st.caption(kind.about.offered)
+settings, source = None, None
+if standing is None or sum(each.n_items for each in standings) < 2:
+    with headline:
+        frame.lead_to(
+            "A plan needs two items at least: three tokens in one area, or two areas.",
+            key="tokens",
+            label="add token lists",
         )
-        others = [other.ranking.area_id for other in standings if not other.ballots and other.n_items > 1]
-        if len(others) > 1:
-            frame.command_button(
-                f"Save it for all {len(others)} areas",
-                partial(save_plan, area_ids=tuple(others)),
-                project.id,
-                settings,
-                done=f"The plan of {len(others)} areas is saved. Next: draw their first ballots on the Collect page.",
-                help="Every area without a ballot gets these numbers; each keeps its own number of items.",
-            )
-        if settings == saved:
-            frame.link("collect", "**Next: collect votes**", icon=":material/arrow_forward:")
-        elif saved:
-            st.caption("Not saved yet: these numbers differ from the saved plan.")
-
-
-try:
-    settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
-    if not locked:
-        drafts.keep(draft, settings, stored)
-        with back:
-            drafts.show_restored(draft, "Your changes")
-    plan = settings.plan(standing.n_items)
-except PlanError as error:
-    frame.show_error(error)
-    frame.stop()
-if not locked:
-    plan_figures.trial_seconds(project.id, settings, key=key)
-    pilot_seconds(frame.store(), project, area_id, settings, key=key)
-    budget_box(project.id, settings, standing.n_items, key=key)
-    save_box(settings)
-cost = settings.cost(plan)
-plan_figures.figures(plan, settings, cost)
-checks_cost(project, area_id, plan, settings)
-plan_figures.wage_box(project.id, settings, cost, key=key, locked=locked)
-plan_figures.ballots(plan, settings, name=f"{slug(project.name)}-plan")
-for pair in given_away(frame.store(), project.id, settings.wording.examples):
-    shown = frame.plain(" – ".join(pair))
-    st.warning(f"An example shows {shown}, which voters are asked about too. Take another pair.")
-advice = st.container()
-plan_link(project, area_id, settings)
-found = planner_box(project, area_id, settings, plan, key=key, locked=locked, unasked=settings == stored)
-with headline:
-    frame.first_line(plan_said(plan, cost, found), *([FIXED] if locked else []))
-with advice:
-    plan_figures.advice(plan, found)
-registration_box(project, planned=saved is not None, locked=any(each.ballots for each in standings))
+elif standing.n_items < 2:
+    st.warning("This area has one item, and a ranking needs two: add tokens to it, or rank all areas together.")
+elif isinstance(kind, RoundKind):
+    round_plan.show(project, area_id, standing, kind, headline)
+else:
+    settings, source = comparison_plan.show(project, area_id, standing, headline)
+st.subheader("Kinds of question compared")
+equal_time_box(project, area_id, standing.n_items if standing else 0, settings, source)
+side_box(project, has_scores=any(each.n_closed for each in standings))

@@ -10,14 +10,20 @@ import streamlit as st
 from core.base.durable import file_stem
 from core.base.plurals import many, plural
 from core.dataset.files import to_csv
+from core.questions import RoundKind
 from core.views.scores.scores_page import ScoresView
 from ui.scores import score_figures, trust_panel, vote_checks
-from ui.shared import badges, cache, frame
+from ui.scores.round_scores import show_rounds
+from ui.shared import badges, cache, frame, kinds
 
 project = frame.project()
 store = frame.store()
 st.title("Scores")
 area_id = frame.area(project, cache.load_standings(store, project))
+kind = kinds.choose(project, [kinds.standing(project, area_id)])
+if isinstance(kind, RoundKind):
+    show_rounds(project, area_id, kind)
+    frame.stop()
 view: ScoresView = cache.load_scores(store, project, area_id)
 dataset = view.dataset
 about = dataset.attrs

@@ -6,14 +6,20 @@ import streamlit as st
 
 from core.base.durable import slug
 from core.commands.figures.votes import VoterFigures
-from ui.shared import cache, frame, jobs
-from ui.voters import exclusions_box, voters_box
+from core.questions import RoundKind
+from ui.shared import cache, frame, jobs, kinds
+from ui.voters import exclusions_box, round_people, voters_box
 
 project = frame.project()
 store = frame.store()
 st.title("Voters")
 standings = cache.load_standings(store, project)
 area_id = frame.area(project, standings)
+
+kind = kinds.choose(project, [kinds.standing(project, area_id)])
+if isinstance(kind, RoundKind):
+    round_people.show_rounds(project, area_id, kind)
+    frame.stop()
 
 wanted = VoterFigures(project.id, project.revision, area_id)
 found = jobs.figure(wanted, project, "Read all votes", key=f"voters-{project.id}-{area_id}")
@@ -39,5 +45,5 @@ if said := view.odd_said(hashed):
 voters_box.one(project, view, hashed)
 voters_box.table(project, view, hashed, slug(project.name))
 exclusions_box.decide(project, area_id, view, hashed)
-exclusions_box.left_out(project, view, hashed)
+exclusions_box.left_out(project, view.left_out, view.called(hashed))
 frame.link("scores", "See the scores", icon=":material/leaderboard:")

@@ -95,11 +95,11 @@ FILES: dict[str, tuple[Callable[[], bytes], set[str], str]] = {
         {"results", "archived results"}, "Upload results",
     ),
     "answers of a round": (
-        lambda: b"question_id,voter,answer\nr1-0a1b2c3d-00001-1,anna,3\n", {"round results"}, "under “Collect”"
+        lambda: b"question_id,voter,answer\nr1-0a1b2c3d-00001-1,anna,3\n", {"round results"}, "kind of question"
     ),
     "ratings on a platform": (
         lambda: b"AssignmentId,WorkerId,Input.task_id,Answer.rating_1\nA,W,r1-0a1b2c3d-00001,3\n", {"round results"},
-        "under “Collect”",
+        "kind of question",
     ),
     "submissions": (
         lambda: b"Submission id,Participant id,Status\n1,2,APPROVED\n", {"submissions"}, "where Prolific is chosen"
@@ -108,26 +108,26 @@ FILES: dict[str, tuple[Callable[[], bytes], set[str], str]] = {
         (HERE / "fixtures" / "project-schema-0008.zip").read_bytes, {"project"}, "under “New project, import”"
     ),
     "published zip": (
-        lambda: write_published({"dataset.csv": DATASET}, version="1", title="T"), {"scores"}, "under “Side by side”"
+        lambda: write_published({"dataset.csv": DATASET}, version="1", title="T"), {"scores"}, "side by side”"
     ),
-    "dataset": (lambda: DATASET, {"scores", "ratings"}, "under “Side by side”"),
+    "dataset": (lambda: DATASET, {"scores", "ratings"}, "side by side”"),
     "votes of a dataset": (
         lambda: b"ranking,ballot,comparison,voter,answer,value\n1,1,1,v1,first,1\n", set(), "the rest of its zip file"
     ),
     "ratings": (
         lambda: b"word1,word2,voter,rating\nsea,ship,anna,3\n", {"ratings", "scores", "round results"},
-        "under “Ratings”",
+        "under “A file of ratings”",
     ),
     "judgements": (
         lambda: b"item_1,item_2,item_3,best,worst,voter\na,b,c,a,c,W\n", {"best–worst", "scores", "round results"},
-        "under “Best–worst”",
+        "under “A file of judgements”",
     ),
     "target groups": (
         lambda: b"singer\nmusician,0.90,person,0.10\ndistractors\nmusician,1.00,song,0.00\n", {"target groups"},
-        "under “Target groups”",
+        "groups and orders”",
     ),
     "orders": (
-        lambda: b"target,voter,word,place\nsinger,A,musician,1\n", {"orders", "round results"}, "under “Target groups”"
+        lambda: b"target,voter,word,place\nsinger,A,musician,1\n", {"orders", "round results"}, "groups and orders”"
     ),
     # What belongs nowhere: the sentence says what to choose instead.
     "PNG": (lambda: b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", set(), "is a picture"),

@@ -30,7 +30,7 @@ from core.store.projects.archive import export_project, import_project
 from core.store.scores.project_dataset import round_dataset
 from core.store.votes.checks import voter_names
 from core.store.votes.exclusions import exclude_voters
-from core.views.schemes import rounds as round_views
+from core.views.kinds import rounds as round_views
 from core.voting import api
 from tests.architecture import ROOT
 from tests.odd_ones import OddOne

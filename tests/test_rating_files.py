@@ -21,7 +21,7 @@ from core.evaluation.ratings.text_overlap import longest_common_substring
 from core.questions.rating.files import read_ratings
 from core.questions.rating.scales import CLSS, STSS
 from core.questions.rating.statistics import alpha
-from core.views.schemes import rating_sets as view
+from core.views.kinds import rating_sets as view
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 NAN = np.nan

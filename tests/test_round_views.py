@@ -18,7 +18,7 @@ from core.questions import RoundSettings, check_round
 from core.questions.rating.scales import GoldRating, read_rated_pairs
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round
-from core.views.schemes import rounds as view
+from core.views.kinds import rounds as view
 from tests.rounds_of_people import BEST_WORST, ORDER, RATING, accept_answers, close_round, read_rounds
 
 
@@ -83,7 +83,7 @@ def test_what_a_round_says_of_its_state(store):
 
 def test_costs_are_those_of_questions_tasks_and_people():
     assert view.cost_text(RoundSettings(BEST_WORST, raters=2, task_size=5, seconds=18, reward=0.5, fee=0.2), 21) == (
-        "42 questions in 9 tasks, each with 2 assignments: **84 answers**, 0.4 hours, 10.80 in rewards and fees."
+        "84 answers, 0.4 h, 10.80: 42 questions in 9 tasks, each with 2 assignments."
     )
 
 

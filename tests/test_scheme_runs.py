@@ -18,7 +18,7 @@ from core.simulation.schemes import SchemeSetting, Times, compare_schemes, group
 from core.store import open_store
 from core.store.projects.project_commands import create_project
 from core.store.scores.forecasts import DISTRIBUTIONS, SEED, GuessSource, SchemeQuestion, run_schemes, share_simulated
-from core.views.schemes import scheme_comparison as view
+from core.views.kinds import scheme_comparison as view
 from core.voters.model import Panel
 
 ASKED = SchemeQuestion(None, 0, 2.0, 3.0, 3.0, 2, GuessSource("exponential", Panel(n_voters=9)))

@@ -127,7 +127,7 @@ def _found(store: Store, project_id: str, number: int, area_id: int | None) -> B
 @with_json
 def list_command(project: str, area: str | None, as_json: bool) -> None:
     """The rounds of a PROJECT with their progress."""
-    from ..views.schemes.rounds import load
+    from ..views.kinds.rounds import load
 
     store, project_id, area_id = _opened(project, area)
     rounds = load(store, project_id, area_id)
@@ -283,7 +283,7 @@ def simulate_round_command(project: str, number: int, area: str | None, as_json:
 def close_command(project: str, number: int, area: str | None, as_json: bool) -> None:
     """Close round NUMBER of a PROJECT: its scores are computed and kept."""
     from ..store.ballots.closing import close_ballot
-    from ..views.schemes.rounds import load
+    from ..views.kinds.rounds import load
 
     store, project_id, area_id = _opened(project, area)
     close_ballot(store, project_id, area_id=area_id, code=_found(store, project_id, number, area_id).code)
@@ -307,7 +307,7 @@ def scores_command(project: str, number: int, target: Path, area: str | None, as
     from ..dataset.files import to_csv, to_json
     from ..questions.order.files import write_groups
     from ..store.scores.project_dataset import round_dataset
-    from ..views.schemes import rounds as view
+    from ..views.kinds import rounds as view
 
     store, project_id, area_id = _opened(project, area)
     found = _found(store, project_id, number, area_id)

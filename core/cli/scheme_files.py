@@ -1,4 +1,4 @@
-"""`python -m core compare-schemes`, `best-worst`, `draw-tuples`, `group-orders`: files of other schemes worked out."""
+"""`python -m core compare-schemes`, `best-worst`, `draw-tuples`, `group-orders`: files of other kinds of question."""
 
 from __future__ import annotations
 

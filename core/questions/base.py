@@ -46,13 +46,14 @@ class KindInfo:
 
     label : what sentences call it. takes_checks : known answers, repeats and overlaps can be mixed in.
 
-    Of a kind that rounds ask: offered : a sentence where a round's kind is chosen; asked : what a question shows, one
+    offered : a sentence where a kind is chosen. Of a kind that rounds ask: asked : what a question shows, one
     of them ("tuple"). editors : names of the settings that are chosen besides those of every kind. settings : those
     that differ from a round's usual ones. estimator, scale : in a dataset's description. figure : name and meaning of a
     person's figure; figures : label and meaning of those of `RoundScores.fit`, in order. scores_items : each item gets
     a score, so that there is a dataset; else models are ranked by what `RoundKind.preferences` gives. pools : scores
     rest on the closed rounds before, too, are of the whole field, and a next round can go on with the leading items.
-    is_scale : answers are numbers of the settings' scale. by_words : what answers say takes the words shown.
+    is_scale : answers are numbers of the settings' scale. by_words : what answers say takes the words shown. files :
+    which files of the kind that come from elsewhere can be worked out, as `views.file_kinds.PLACES` names them.
     """
 
     label: str
@@ -69,6 +70,7 @@ class KindInfo:
     pools: bool = False
     is_scale: bool = False
     by_words: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -287,6 +289,10 @@ class RoundKind(QuestionKind, Page):
 
     def check(self, settings: RoundSettings, *, with_groups: bool) -> None:
         """Raise `PlanError` for settings of this kind that make no sense."""
+
+    def lacks(self, settings: RoundSettings) -> str:
+        """What must be chosen before a round can be drawn by these settings ("groups"); "" where nothing is missing."""
+        return ""
 
     # Drawing
 

@@ -17,7 +17,11 @@ class ComparisonKind(QuestionKind):
     """Which of the two is more related?"""
 
     name = "comparison"
-    about = KindInfo("comparisons", takes_checks=True)
+    about = KindInfo(
+        "comparisons",
+        takes_checks=True,
+        offered="Of two items people name the more related one, in ballots that keep the best.",
+    )
 
     def value(self, answer: str) -> float | None:
         """1 where the first won, 0 the second, 0.5 a tie."""

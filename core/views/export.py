@@ -99,17 +99,23 @@ FORMATS = (
 
 
 @dataclass(frozen=True, eq=False)
-class ExportView:
-    """The dataset with the name of its files; why a format can't hold it, by label; its description as text; the
-    owner's fields; the versions released, newest first; and the formats, for gensim one for each spelling."""
+class DatasetFiles:
+    """A dataset with the name of its files; the formats, for gensim one for each spelling; why one can't hold it, by
+    label; and its description as text."""
 
     dataset: pd.DataFrame
     stem: str
+    formats: tuple[Format, ...]
     problems: dict[str, str]
     description: str
+
+
+@dataclass(frozen=True, eq=False)
+class ExportView(DatasetFiles):
+    """The dataset of a project: the owner's fields, and the versions released, newest first."""
+
     fields: SheetFields
     releases: tuple[Release, ...]
-    formats: tuple[Format, ...] = FORMATS
 
     @property
     def voters(self) -> VoterCount:
@@ -170,6 +176,13 @@ def load(store: Store, project_id: str, *, dataset: pd.DataFrame | None = None) 
         dataset = dataset_of(conn, project_id) if dataset is None else dataset
         fields = SheetFields.of(project_row(conn, project_id).datasheet)
         releases = tuple(releases_of(conn, project_id))
+    files = files_of(store, project_id, dataset, file_stem({str(key): value for key, value in dataset.attrs.items()}))
+    return ExportView(files.dataset, files.stem, files.formats, files.problems, files.description, fields, releases)
+
+
+def files_of(store: Store, project_id: str, dataset: pd.DataFrame, stem: str) -> DatasetFiles:
+    """The files that a dataset of the project goes out as, whose names begin with `stem`."""
+    with store.read() as conn:
         formats = _formats(spellings_of(store, conn, project_id, dataset))
     problems = {}
     for found in formats:
@@ -179,7 +192,7 @@ def load(store: Store, project_id: str, *, dataset: pd.DataFrame | None = None) 
             except InputError as error:
                 problems[found.label] = str(error)
     about = {str(key): value for key, value in dataset.attrs.items()}
-    return ExportView(dataset, file_stem(about), problems, to_json(about).decode("utf-8"), fields, releases, formats)
+    return DatasetFiles(dataset, stem, formats, problems, to_json(about).decode("utf-8"))
 
 
 def load_diff(store: Store, project_id: str, before: int, after: int) -> DatasetDiff:

@@ -52,11 +52,16 @@ class Kind:
     where: str
 
 
+def _where(kind: str, tab: str) -> str:
+    """Where files of a kind of question are read, which is chosen on the page Plan."""
+    return f"Choose {kind} on the page Plan, then read it on the page Scores, under “{tab}”."
+
+
 KINDS = {
     "project file": Kind("a project file of Runoff", "Take it in on the page Project, under “New project, import”."),
     "dataset zip": Kind(
         "a published dataset of Runoff",
-        "Compare its scores on the page Other schemes, under “Side by side”; `python -m core replay` computes them "
+        "Compare its scores on the page Plan, under “Two kinds side by side”; `python -m core replay` computes them "
         "from its votes.",
     ),
     "part of a dataset": Kind(
@@ -65,7 +70,7 @@ KINDS = {
     ),
     "dataset": Kind(
         "a dataset with scores",
-        "Compare it on the page Other schemes, under “Side by side”, or give it to `python -m core evaluate`.",
+        "Compare it on the page Plan, under “Two kinds side by side”, or give it to `python -m core evaluate`.",
     ),
     "batch": Kind(
         "a batch file with tasks for voters, without an answer",
@@ -77,7 +82,10 @@ KINDS = {
         "Bring it on the page Collect, under “Upload results”; a campaign that Runoff didn't make, on the page "
         "Project, under “From archived results”.",
     ),
-    "round results": Kind("a file of results of a round", "Bring it on the page Other schemes, under “Collect”."),
+    "round results": Kind(
+        "a file of results of a round",
+        "Bring it on the page Collect, where the kind of question of its round is chosen at the top.",
+    ),
     "submissions": Kind(
         "Prolific's list of submissions, which has no votes in it",
         "Check it on the page Collect, where Prolific is chosen as the way to collect.",
@@ -90,10 +98,10 @@ KINDS = {
     "frequencies": Kind(
         "a list of words with their counts", "Use it on the page Tokens, under “Choose where frequencies come from”."
     ),
-    "ratings": Kind("a file of ratings", "Read it on the page Other schemes, under “Ratings”."),
-    "best–worst": Kind("a file of best–worst judgements", "Read it on the page Other schemes, under “Best–worst”."),
-    "target groups": Kind("a file of target groups", "Read it on the page Other schemes, under “Target groups”."),
-    "orders": Kind("a file of people's orders", "Read it on the page Other schemes, under “Target groups”."),
+    "ratings": Kind("a file of ratings", _where("Ratings", "A file of ratings")),
+    "best–worst": Kind("a file of best–worst judgements", _where("Best–worst", "A file of judgements")),
+    "target groups": Kind("a file of target groups", _where("Orders of target groups", "Files of groups and orders")),
+    "orders": Kind("a file of people's orders", _where("Orders of target groups", "Files of groups and orders")),
 }  # fmt: skip
 
 

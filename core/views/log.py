@@ -14,7 +14,7 @@ from ..store.schema.ballots import CAMPAIGN, ROUND, TRIAL
 from .wording import moment
 
 # What each command of the store is called for people. `{name}` is taken from the entry's details; `{ballot}` may be the
-# pilot, or a round of another scheme.
+# pilot, or a round of another kind of question.
 SENTENCES = {
     "create project": "Made the project {name}",
     "change project": "Changed the settings: name {name}, notion {notion}",
@@ -43,10 +43,11 @@ SENTENCES = {
     "take remedy back": "Had missing tokens no longer looked up {remedy}",
     "set what simulated voters believe": "Gave simulated voters what they believe",
     "save plan": "Saved the plan",
+    "plan round": "Saved the plan for {kind}",
     "register plan": "Registered the plan, so that it can be shown to have stood before the votes",
     "draw ballot": "Drew {ballot}",
     "discard ballot": "Discarded the draw of {ballot}",
-    "draw round": "Drew round {round} of another scheme",
+    "draw round": "Drew round {round} of another kind of question",
     "discard round": "Discarded the draw of round {round}",
     "simulate answers": "Let simulated people answer round {round}",
     "close round": "Closed round {round}",
@@ -79,7 +80,7 @@ SENTENCES = {
     "describe dataset": "Changed what the datasheet says in the owner's words",
     "release dataset": "Released the dataset as version {version}",
 }
-# Votes are of ballots; a round of another scheme gets answers.
+# Votes are of ballots; a round of another kind gets answers.
 OF_ROUNDS = {"accept upload": "Accepted answers for {ballot} from {file}"}
 RANKINGS = {"all": "one over all areas", "area": "one for each area"}
 COLUMNS = ("time (UTC)", "who", "what", "details", "revision")

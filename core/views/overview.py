@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
 from ..base.percent import percent
 from ..base.plurals import VoterCount, many, plural
 from ..errors import PlanError
+from ..questions import COMPARISON, QuestionKind, RoundKind, RoundSettings
 from ..store import Store
 from ..store.ballots.ballot_rows import Ballot, ballots_of, pilot_of
+from ..store.ballots.round_plans import Asked, asked_of
 from ..store.ballots.simulated import has_simulated_votes
 from ..store.projects.embedding_library import embeddings_of
 from ..store.projects.plans import PlanSettings, Ranking, rankings_of, settings_of
@@ -40,6 +42,37 @@ class RankingStatus:
     progress: Progress | None  # of the newest ballot, of the pilot before there is one
     pilot: Ballot | None = None
     n_comparisons: int | None = None  # of all the ballots planned
+    asked: Asked = field(default_factory=Asked)
+    round_progress: Progress | None = None  # of the newest round of its own kind
+
+    @property
+    def kind(self) -> QuestionKind:
+        """Its own kind of question."""
+        return self.asked.kind
+
+    @property
+    def newest_round(self) -> Ballot | None:
+        """The newest round of its own kind."""
+        return next((one for one in reversed(self.asked.rounds) if one.kind is self.kind), None)
+
+    @property
+    def round_plan(self) -> RoundSettings | None:
+        """The settings saved for the next round of its own kind; None where it asks comparisons."""
+        return self.asked.plans.get(self.kind.name)
+
+    @property
+    def is_planned(self) -> bool:
+        """It has a plan of its own kind."""
+        if isinstance(self.kind, RoundKind):
+            return self.round_plan is not None or self.newest_round is not None
+        return self.n_planned is not None
+
+    @property
+    def n_scored(self) -> int:
+        """Closed ballots, or closed rounds of its own kind."""
+        if isinstance(self.kind, RoundKind):
+            return sum(one.kind is self.kind and not one.is_open for one in self.asked.rounds)
+        return self.n_closed
 
     @property
     def n_answered(self) -> int:
@@ -55,7 +88,7 @@ class RankingStatus:
     @property
     def fixed_by(self) -> str:
         """What fixes token lists, notion and ranking, as sentences call it; empty while nothing does."""
-        first = self.ballots[0] if self.ballots else self.pilot
+        first = next(iter([*self.ballots, *([self.pilot] if self.pilot else []), *self.asked.rounds]), None)
         return first.called if first else ""
 
     @property
@@ -69,7 +102,9 @@ class RankingStatus:
 
     @property
     def is_final(self) -> bool:
-        """All its ballots are closed."""
+        """All its ballots are closed; of another kind, its newest round."""
+        if isinstance(self.kind, RoundKind):
+            return self.newest_round is not None and not self.newest_round.is_open
         return self.n_planned is not None and self.n_closed >= self.n_planned
 
     @property
@@ -85,6 +120,8 @@ class RankingStatus:
     @property
     def said(self) -> str:
         """Its state in a few words, with how far its open ballot is."""
+        if self.newest_round is not None and self.newest_round.is_open and self.round_progress is not None:
+            return f"{self.at}, {percent(self.round_progress.share)} answered"
         if self.progress is not None and (self.pilot_is_open or self.is_open):
             return f"{self.at}, {percent(self.progress.share)} voted"
         return self.at
@@ -92,6 +129,11 @@ class RankingStatus:
     @property
     def at(self) -> str:
         """Which of its ballots it is at."""
+        if isinstance(self.kind, RoundKind):
+            newest = self.newest_round
+            if newest is None:
+                return f"{self.kind.about.label} planned" if self.is_planned else "no plan yet"
+            return f"{newest.called} {newest.state}"
         if self.n_planned is None:
             return "no plan yet"
         if self.pilot_is_open:
@@ -122,7 +164,10 @@ class Overview:
 
     @property
     def campaign(self) -> tuple[float, str] | None:
-        """How far the whole campaign is, 0 to 1, and the same in words; None while a ranking has no plan."""
+        """How far the whole campaign is, 0 to 1, and the same in words; None while a ranking has no plan, or no round
+        where it asks in rounds."""
+        if any(isinstance(standing.kind, RoundKind) for standing in self.standings):
+            return self._rounds
         planned = [standing.n_comparisons for standing in self.standings]
         if not planned or None in planned:
             return None
@@ -132,6 +177,19 @@ class Overview:
         of = f" of about {total:,}" if share < 1 else ""
         voted = f"{done:,}{of} comparisons voted on."
         return share, f"{said[:1].upper()}{said[1:]}. {voted}"
+
+    @property
+    def _rounds(self) -> tuple[float, str] | None:
+        """How far the newest rounds are."""
+        newest = [(s.newest_round, s.round_progress) for s in self.standings]
+        drawn = [(found, progress) for found, progress in newest if found is not None and progress is not None]
+        if not drawn:
+            return None
+        answered, wanted = sum(p.answered for _, p in drawn), sum(p.wanted for _, p in drawn)
+        is_over = all(standing.is_final for standing in self.standings)
+        said = self.standings[0].at if len(self.standings) == 1 else areas_finished(self.standings)
+        share = 1.0 if is_over else min(answered / max(wanted, 1), 1.0)
+        return share, f"{said[:1].upper()}{said[1:]}. {answered:,} of {many(wanted, 'answer')}."
 
     @property
     def ballots(self) -> tuple[Ballot, ...]:
@@ -152,16 +210,17 @@ def load(store: Store, project_id: str) -> Overview:
         n_embeddings = len(embeddings_of(conn, project_id))
         n_items = n_items_of(conn, project_id)
         standings = standings_of(conn, project_id)
-        voters = count_voters(conn, project_id, voted_ballots(conn, project_id))
+        rounds = [one.id for s in standings if isinstance(s.kind, RoundKind) for one in s.asked.rounds]
+        voters = count_voters(conn, project_id, [*voted_ballots(conn, project_id), *rounds])
     n_tokens = sum(len(area.tokens) for area in areas)
     first = next((s for s in standings if not s.is_final), standings[0] if standings else None)
     headline, page, label = next_step(first, n_items, n_embeddings)
     if first is not None and first.ranking.area and page in ("plan", "collect"):
         headline = f"{first.ranking.area}: {headline[0].lower()}{headline[1:]}"
         label = f"{label} ({first.ranking.area})"
-    n_closed = sum(standing.n_closed for standing in standings)
+    n_closed = sum(standing.n_scored for standing in standings)
     done = bool(standings) and all(standing.is_final for standing in standings)
-    has_votes = any(standing.n_answered for standing in standings)
+    has_votes = any(standing.n_answered for standing in standings if standing.kind is COMPARISON)
     ready = "ready" if n_closed else "provisional" if has_votes else "needs scores"
     steps = (
         Step("embeddings", "Embeddings", many(n_embeddings, "embedding"), n_embeddings > 0),
@@ -171,7 +230,7 @@ def load(store: Store, project_id: str) -> Overview:
             f"{many(len(areas), 'area')}, {many(n_tokens, 'token')}, {many(n_items, 'item')}",
             n_items > 1,
         ),
-        Step("plan", "Plan", planned(standings), bool(standings) and all(s.n_planned for s in standings)),
+        Step("plan", "Plan", planned(standings), bool(standings) and all(s.is_planned for s in standings)),
         Step("collect", "Collect", collected(standings), done),
         Step("voters", "Voters", voted(voters), voters.total > 0 and n_closed > 0),
         Step("scores", "Scores", scored(n_closed, standings), n_closed > 0),
@@ -222,9 +281,15 @@ def standings_of(conn: sa.Connection, project_id: str) -> list[RankingStatus]:
                 progress_of(conn, newest.id) if newest else None,
                 pilot,
                 _n_planned(found[1], n_items) if found else None,
+                asked_of(conn, project_id, ranking.area_id),
             )
         )
-    return standings
+    return [_with_round(conn, standing) for standing in standings]
+
+
+def _with_round(conn: sa.Connection, standing: RankingStatus) -> RankingStatus:
+    newest = standing.newest_round
+    return standing if newest is None else replace(standing, round_progress=progress_of(conn, newest.id))
 
 
 def _n_planned(settings: PlanSettings, n_items: int) -> int | None:
@@ -243,6 +308,8 @@ def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -
             "tokens",
             "Add token lists",
         )
+    if isinstance(standing.kind, RoundKind):
+        return _next_of_rounds(standing, standing.kind, n_embeddings)
     n_planned = standing.n_planned
     if n_planned is None:
         waiting = plural(standing.n_items, "{n} item wait for a plan.", "{n} items wait for a plan.")
@@ -265,13 +332,35 @@ def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -
         sentence = f"Ballot {last.number} of {n_planned} is closed."
         return sentence, "collect", f"Draw ballot {last.number + 1}"
     votes = f", with {many(standing.n_answered, 'comparison')} voted on" if standing.ballots else ""
-    final = f"All ballots are closed: the plan is carried out{votes}."
+    return _last(f"All ballots are closed: the plan is carried out{votes}.", n_embeddings)
+
+
+def _last(sentence: str, n_embeddings: int) -> tuple[str, str, str]:
+    """What remains once all is collected."""
     if not n_embeddings:
-        return final, "embeddings", "Add an embedding to compare"
-    return final, "evaluate", "See how the embeddings do"
+        return sentence, "embeddings", "Add an embedding to compare"
+    return sentence, "evaluate", "See how the embeddings do"
+
+
+def _next_of_rounds(standing: RankingStatus, kind: RoundKind, n_embeddings: int) -> tuple[str, str, str]:
+    """As `next_step`, of a ranking that asks in rounds."""
+    newest, progress = standing.newest_round, standing.round_progress
+    if newest is None or progress is None:
+        if not standing.is_planned:
+            return f"{many(standing.n_items, 'item')}, and no plan for {kind.about.label}.", "plan", "Make the plan"
+        lacks = kind.lacks(standing.round_plan) if standing.round_plan is not None else ""
+        if lacks:
+            return f"The plan is to ask for {kind.about.label}, and has no {lacks} yet.", "plan", f"Choose the {lacks}"
+        return f"The plan is to ask for {kind.about.label}; no round is drawn.", "collect", "Draw round 1"
+    if newest.is_open:
+        sentence = f"{newest.title}, is open: {progress.answered:,} of {many(progress.wanted, 'answer')} are there."
+        return sentence, "collect", "Close the round" if progress.is_complete else "Collect answers"
+    return _last(f"{newest.title}, is closed, with {many(progress.votes, 'answer')}.", n_embeddings)
 
 
 def planned(standings: list[RankingStatus]) -> str:
+    if len(standings) == 1 and isinstance(standings[0].kind, RoundKind):
+        return standings[0].kind.about.label if standings[0].is_planned else "not saved yet"
     plans = [standing.n_planned for standing in standings if standing.n_planned]
     if not plans:
         return "not saved yet"
@@ -282,6 +371,8 @@ def planned(standings: list[RankingStatus]) -> str:
 
 
 def collected(standings: list[RankingStatus]) -> str:
+    if len(standings) == 1 and isinstance(standings[0].kind, RoundKind):
+        return standings[0].said if standings[0].newest_round else "no round drawn"
     if len(standings) == 1 and (standings[0].ballots or standings[0].pilot_is_open):
         return standings[0].said
     if not any(standing.ballots for standing in standings):
@@ -301,6 +392,8 @@ def voted(voters: VoterCount) -> str:
 
 
 def scored(n_closed: int, standings: list[RankingStatus]) -> str:
+    if n_closed and any(isinstance(s.kind, RoundKind) for s in standings):
+        return plural(n_closed, "from {n} closed round", "from {n} closed rounds")
     if n_closed:
         return plural(n_closed, "from {n} closed ballot", "from {n} closed ballots")
     return "provisional, from the open ballot" if any(s.ballots for s in standings) else "none yet"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -264,13 +265,8 @@ class VotersView:
         return f"{agreement_text(found)} {meaning}"
 
     def left_out_table(self, hashed: bool = False) -> pd.DataFrame:
-        """Who is left out: voter, since when, why, and the figures that spoke for it."""
-        names = self.called(hashed)
-        rows = [
-            (names.get(e.voter_id, str(e.voter_id)), moment(e.at), e.reason, "; ".join(e.detail.get("proposed", [])))
-            for e in self.left_out
-        ]
-        return pd.DataFrame(rows, columns=["voter", "since (UTC)", "reason", "proposed because"])
+        """See `left_out_table`."""
+        return left_out_table(self.left_out, self.called(hashed))
 
     def csv(self, hashed: bool = False) -> bytes:
         """All figures of all voters, with intervals; what a spreadsheet takes for a formula gets an apostrophe."""
@@ -282,6 +278,28 @@ class VotersView:
             for name, *values in zip(voters, *(found[column] for column in columns), strict=True)
         )
         return csv_text(["voter", *columns], rows).encode("utf-8")
+
+
+def left_out_table(left_out: Sequence[Exclusion], names: Mapping[int, str]) -> pd.DataFrame:
+    """Who is left out: voter, since when, why, and the figures that spoke for it."""
+    rows = [
+        (names.get(e.voter_id, str(e.voter_id)), moment(e.at), e.reason, "; ".join(e.detail.get("proposed", [])))
+        for e in left_out
+    ]
+    return pd.DataFrame(rows, columns=["voter", "since (UTC)", "reason", "proposed because"])
+
+
+def load_left_out(store: Store, project_id: str) -> tuple[tuple[Exclusion, ...], dict[int, str]]:
+    """Who is left out of a project, and how its voters are called, by voter_id."""
+    with store.read() as conn:
+        return tuple(exclusions_of(conn, project_id)), _called(voter_names(conn, project_id))
+
+
+def _called(known: pd.DataFrame) -> dict[int, str]:
+    """How voters are called by voter_id: by their name, and its platform where another has it too."""
+    doubled = known["name"].duplicated(keep=False)
+    names = known["name"].where(~doubled, known["name"] + " (" + known["platform"] + ")")
+    return dict(zip(known["voter_id"].tolist(), names.tolist(), strict=True))
 
 
 def _share(row: pd.Series, count: str, total: str) -> str:
@@ -298,8 +316,6 @@ def load(
         left_out = tuple(exclusions_of(conn, project_id))
         secret, may_hash = _hashing(conn, project_id)
         is_open = any(ballot.is_open for ballot in ballots_of(conn, project_id, area_id))
-    doubled = known["name"].duplicated(keep=False)
-    names = known["name"].where(~doubled, known["name"] + " (" + known["platform"] + ")")
     simulated = known.loc[known["kind"] == "simulated", "voter_id"]
     hashed = [
         name if name.startswith("h-") else hashed_name(secret, platform, name)
@@ -309,7 +325,7 @@ def load(
     out = [exclusion.voter_id for exclusion in left_out]
     return VotersView(
         replace(found, table=found.table.assign(left_out=found.table["voter_id"].isin(out))),
-        dict(zip(ids, names.tolist(), strict=True)),
+        _called(known),
         dict(zip(ids, hashed, strict=True)),
         may_hash,
         left_out,

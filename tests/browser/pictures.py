@@ -44,6 +44,7 @@ PICTURES = (
     Picture("project", "", 900),
     Picture("tokens", "tokens", 760),
     Picture("plan", "plan", 900),
+    Picture("plan-ratings", "plan?kind=rating", 860),
     Picture("collect", "collect", 900, project=OPEN_ID),
     Picture("scores", "scores", 1000),
     Picture("evaluate", "evaluate", 900),
@@ -58,7 +59,7 @@ def take(browser: Browser, server: Server, picture: Picture) -> bytes:
         viewport={"width": picture.width, "height": picture.height}, color_scheme="light", reduced_motion="reduce"
     )
     visitor = Visitor(context.new_page(), server.url)
-    visitor.open(f"{picture.address}?project={picture.project}")
+    visitor.open(f"{picture.address}{'&' if '?' in picture.address else '?'}project={picture.project}")
     wait_until_drawn(visitor)
     shot = visitor.page.screenshot(animations="disabled", caret="hide")
     context.close()

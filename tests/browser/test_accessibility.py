@@ -12,11 +12,15 @@ from voting_server import VotingServer, make_voting
 
 from core.questions.comparison_page import render_preview, template
 from core.questions.voting_settings import VotingSettings
-from core.store import open_store
+from core.store import Store, open_store
+from core.store.ballots.drawing import draw_round
+from core.store.ballots.round_plans import save_round_plan
 from core.store.engine import _open
 from tests.browser.server import Server
 from tests.browser.test_demo import address
 from tests.browser.visitor import TITLES, Visitor
+from tests.campaigns import make_project
+from tests.rounds_of_people import SCHEMES, SMALL, close_round, simulate_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -75,6 +79,39 @@ def test_no_page_of_the_owner_has_a_serious_fault(server: Server, visit: Callabl
         if there := faults(visitor.page):
             found[title] = there
     assert found == {}
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_of_another_kind_of_question_has_a_serious_fault(
+    server: Server, visit: Callable[..., Visitor], scheme: str
+) -> None:
+    """Each kind with a closed round and an open one, its boxes and tabs open; on a phone nothing is wider than it."""
+    store = open_store(server.workspace)
+    visitor = visit(server, color_scheme=scheme, viewport={"width": 390, "height": 844})
+    found: dict[str, list[str]] = {}
+    for kind in SCHEMES:
+        project_id = with_rounds(store, kind)
+        for title in ("Plan", "Collect", "Voters", "Scores", "Evaluate", "Export"):
+            visitor.open(f"{title.lower()}?project={project_id}")
+            visitor.check_no_error()
+            unfold_all(visitor)
+            if there := faults(visitor.page):
+                found[f"{kind}, {title}"] = there
+            assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390, f"{kind}, {title}"
+    assert found == {}
+
+
+def with_rounds(store: Store, kind: str) -> str:
+    """A project with a closed round of a kind, and an open one."""
+    project_id = make_project(store, kind="trial", plan=None, name=f"A project of {kind}")
+    for number in (1, 2):
+        draw_round(store, project_id, SMALL[kind])
+        simulate_round(store, project_id, number)
+        if number == 1:
+            close_round(store, project_id, number)
+    save_round_plan(store, project_id, SMALL[kind])
+    return project_id
 
 
 @pytest.mark.release

@@ -25,7 +25,7 @@ from core.tokens.files import AreaTokens
 from core.voting import api
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
-from tests.rounds_of_people import BEST_WORST, RATING, accept_answers
+from tests.rounds_of_people import RATING, accept_answers, close_round, read_rounds
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
@@ -92,16 +92,19 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     # What is chosen is called anew with every answer that comes in.
     ratings = create_project(store, "Rounds", seed=3)
     add_areas(store, ratings, AREAS)
-    for scheme in (RATING, BEST_WORST):
-        draw_round(store, ratings, SMALL[scheme])
-    visitor.open(f"schemes?project={ratings}")
-    visitor.turn_to("Collect")
-    visitor.pick("Round", "Round 1, ratings (open, 0%)")
-    for voter, percent in (("W1", 33), ("W2", 67)):
-        data = answer_round(batch_of(store, ratings), RATING, voters=(voter,), tag=voter)
-        accept_answers(store, ratings, data, f"{voter}.csv", ballot_id=round_id(store, ratings))
-        visitor.check("Ask on Runoff's own voting page")
-        expect(visitor.box("Round")).to_have_value(f"Round 1, ratings (open, {percent}%)")
+    draw_round(store, ratings, SMALL[RATING])
+    data = answer_round(batch_of(store, ratings), RATING, per_task=3)
+    accept_answers(store, ratings, data, "all.csv", ballot_id=round_id(store, ratings))
+    close_round(store, ratings, 1)
+    draw_round(store, ratings, SMALL[RATING])
+    visitor.open(f"collect?project={ratings}")
+    expect(visitor.box("Round")).to_have_value("Round 2, ratings (open, 0%)")
+    newest = read_rounds(store, ratings)[-1].id
+    for voter, percent, way in (("W1", 33, "Files"), ("W2", 67, "Voting page")):
+        data = answer_round(batch_of(store, ratings, 2), RATING, voters=(voter,), tag=voter)
+        accept_answers(store, ratings, data, f"{voter}.csv", ballot_id=newest)
+        visitor.choose(way)
+        expect(visitor.box("Round")).to_have_value(f"Round 2, ratings (open, {percent}%)")
 
     # An area called as all are.
     words = create_project(store, "Words", seed=3)

@@ -30,17 +30,39 @@ def test_each_scheme_from_a_new_project_to_ranked_models(own_server: Server, vis
     make_project(visitor)
     import_by_upload(visitor)
     add_areas(visitor)
-    visitor.go("Other schemes")
-    visitor.turn_to("Collect")
     ratings(visitor)
     best_worst(visitor)
     orders(visitor)
     assert visitor.faults == []
 
 
-def new_round(visitor: Visitor, scheme: str) -> None:
-    visitor.pick("Round", "A new round")
-    visitor.choose(scheme)
+def planned(visitor: Visitor, kind: str, said: str) -> None:
+    """Choose a kind of question on the Plan page, save its plan, and go to Collect."""
+    visitor.go("Plan")
+    visitor.choose(kind)
+    visitor.says(said)
+    visitor.press("Save this plan")
+    visitor.says("The plan is saved.")
+    visitor.go("Collect")
+
+
+def batch(visitor: Visitor) -> bytes:
+    """The batch of the open round, collected by files."""
+    visitor.choose("Files")
+    return visitor.download("Batch (CSV)")
+
+
+def dataset(visitor: Visitor) -> list[dict[str, str]]:
+    """The dataset of the newest closed round."""
+    visitor.go("Export")
+    return list(csv.DictReader(io.StringIO(visitor.download("Dataset (CSV)").decode())))
+
+
+def models(visitor: Visitor) -> list[str]:
+    """What stands of the only model beside its name."""
+    visitor.go("Evaluate")
+    ((_, *figures),) = visitor.cells("Models against the round", n_rows=1)
+    return figures
 
 
 def take(visitor: Visitor, name: str, results: bytes, n: int, number: int) -> None:
@@ -54,25 +76,28 @@ def take(visitor: Visitor, name: str, results: bytes, n: int, number: int) -> No
 
 
 def ratings(visitor: Visitor) -> None:
-    visitor.says(f"{N_ITEMS} questions in 6 tasks, each with 5 assignments: 280 answers")
-    visitor.press("Draw the round")
+    planned(visitor, "Ratings", f"280 answers, 0.5 h, 9.00: {N_ITEMS} questions in 6 tasks, each with 5 assignments")
+    visitor.press("Draw round 1")
     visitor.says(f"Open: 0 of 280 answers to {N_ITEMS} items")
-    batch = visitor.download("Batch (CSV)")
+    asked = batch(visitor)
     page = visitor.download("Task page for Turkle (HTML)").decode()
     assert "${token_a_10}" in page
     assert 'name="rating_10"' in page
-    results = answer_round(batch, "rating", voters=("W1", "W2", "W3", "W4", "W5"), per_task=5)
+    results = answer_round(asked, "rating", voters=("W1", "W2", "W3", "W4", "W5"), per_task=5)
     take(visitor, "ratings.csv", as_turkle(results), 280, 1)
-    rows = list(csv.DictReader(io.StringIO(visitor.download("Download the dataset (CSV)").decode())))
+    rows = dataset(visitor)
     assert {frozenset((row["token_a"], row["token_b"])): float(row["score"]) for row in rows} == pytest.approx(
         means_of(results)
     )
-    ((_, *figures, covered),) = visitor.cells("Models against the round", n_rows=1)
+    *figures, covered = models(visitor)
     scores, cosines = covered_by_demo(rows)
     assert covered == f"{len(scores)} of {N_ITEMS}"
     expected = (spearmanr(scores, cosines).statistic, pearsonr(scores, cosines).statistic)
     assert [float(figure) for figure in figures[2:]] == pytest.approx(expected, abs=0.0006)
+    visitor.go("Scores")
     visitor.says("Leave-one-out r")
+    visitor.go("Voters")
+    visitor.says("Round 1, ratings: 5 voters gave 280 answers")
 
 
 def means_of(results: bytes) -> dict[frozenset[str], float]:
@@ -94,11 +119,10 @@ def covered_by_demo(rows: list[dict[str, str]]) -> tuple[list[float], list[float
 
 
 def best_worst(visitor: Visitor) -> None:
-    new_round(visitor, "Best–worst")
-    visitor.says("112 questions in 23 tasks, each with 1 assignment: 112 answers")
-    visitor.press("Draw the round")
+    planned(visitor, "Best–worst", "112 answers, 0.6 h, 6.90: 112 questions in 23 tasks, each with 1 assignment")
+    visitor.press("Draw round 2")
     visitor.says("Open: 0 of 112 answers to 112 tuples")
-    results = answer_round(visitor.download("Batch (CSV)"), "best-worst")
+    results = answer_round(batch(visitor), "best-worst")
     visitor.upload(UPLOAD, "half.csv", results[: results.rfind(b"\n", 0, len(results) // 2) + 1])
     visitor.press("Accept these answers")
     expect(visitor.main.get_by_role("button", name="Close round 2")).to_be_disabled()
@@ -106,35 +130,43 @@ def best_worst(visitor: Visitor) -> None:
     visitor.upload(UPLOAD, "all.csv", results)
     visitor.press("Accept these answers")
     visitor.press("Close round 2")
-    rows = list(csv.DictReader(io.StringIO(visitor.download("Download the dataset (CSV)").decode())))
+    rows = dataset(visitor)
     sizes = [len(row["token_a"] + row["token_b"]) for row in rows]
     assert spearmanr(sizes, [float(row["score"]) for row in rows]).statistic > 0.95
-    new_round(visitor, "Best–worst")
+    visitor.go("Collect")
     visitor.says("56 questions in 12 tasks")  # the leading half
-    visitor.press("Draw the round")
+    visitor.press("Draw round 3")
     visitor.says("Open: 0 of 56 answers to 56 tuples")
-    take(visitor, "next.csv", answer_round(visitor.download("Batch (CSV)"), "best-worst", tag="N"), 56, 3)
-    again = list(csv.DictReader(io.StringIO(visitor.download("Download the dataset (CSV)").decode())))
+    take(visitor, "next.csv", answer_round(batch(visitor), "best-worst", tag="N"), 56, 3)
+    again = dataset(visitor)
     assert len(again) == N_ITEMS
     assert np.isfinite([float(row["score"]) for row in again]).all()
 
 
 def orders(visitor: Visitor) -> None:
-    new_round(visitor, "Orders of target groups")
+    visitor.go("Plan")
+    visitor.choose("Orders of target groups")
+    visitor.says("The plan has no groups yet.")
     visitor.press("Propose")
-    visitor.says("10 questions in 2 tasks, each with 10 assignments: 100 answers")
-    visitor.press("Draw the round")
+    visitor.says("100 answers, 1.0 h, 6.00: 10 questions in 2 tasks, each with 10 assignments")
+    visitor.press("Save this plan")
+    visitor.go("Collect")
+    visitor.press("Draw round 4")
     voters = [f"W{number}" for number in range(1, 11)]
-    results = answer_round(visitor.download("Batch (CSV)"), "order", voters=voters, per_task=10)
+    results = answer_round(batch(visitor), "order", voters=voters, per_task=10)
     take(visitor, "orders.csv", results, 100, 4)
+    visitor.go("Export")
     groups = visitor.download("Download the groups (text)").decode()
     assert groups.count("distractors") == 10
+    visitor.go("Scores")
     visitor.says("Agreement")
-    # The table of the round before goes once this one is drawn.
+    visitor.go("Evaluate")
     expect(visitor.main.get_by_role("region", name="Models against the round")).to_contain_text("positive")
-    ((_, overall, positive, *_),) = visitor.cells("Models against the round", n_rows=1)
+    overall, positive, *_ = models(visitor)
     assert 0 < float(overall) < 1
     assert 0 <= float(positive) <= 1
+    visitor.choose("Ratings")  # the page shows what it is asked for, with all that is there
+    visitor.says("Round 1, ratings. Closed: 280 of 280 answers")
 
 
 def test_a_trial_is_gone_through_with_simulated_people(
@@ -142,12 +174,15 @@ def test_a_trial_is_gone_through_with_simulated_people(
 ) -> None:
     own_server.start()
     visitor = visit(own_server, viewport={"width": 390, "height": 900})
-    visitor.open("schemes?project=demo")
-    visitor.turn_to("Collect")
-    visitor.press("Draw the round")
+    visitor.open("schemes?project=demo")  # the address of earlier versions
+    visitor.choose("Ratings")
+    visitor.press("Save this plan")
+    visitor.open("collect?project=demo&kind=rating")
+    visitor.press("Draw round 1")
     visitor.press("Let simulated people answer")
     visitor.says("3,800 answers of simulated people. They are permanently marked as such.")
     visitor.press("Close round 1")
+    visitor.open("scores?project=demo&kind=rating")
     visitor.unfold("Side by side with the votes")
     visitor.says("items")
     visitor.check_no_error()

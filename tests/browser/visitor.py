@@ -12,10 +12,7 @@ from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocke
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-TITLES = (
-    *("Project", "Embeddings", "Tokens", "Plan", "Collect", "Voters", "Scores", "Evaluate", "Export"),
-    *("Other schemes", "Help"),
-)
+TITLES = (*("Project", "Embeddings", "Tokens", "Plan", "Collect", "Voters", "Scores", "Evaluate", "Export", "Help"),)
 # How long what is waited for may take on a machine with other work; a wait that is met costs nothing.
 TIMEOUT_MS = 60_000
 # What was waiting to be done in the page is done (a task of the lowest priority comes last), and drawn.

@@ -253,7 +253,7 @@ def test_which_file_of_a_round_is_withdrawn(empty, visit):
     with empty.engine.begin() as conn:
         conn.execute(sa.update(t.upload).values(accepted_at="2026-01-05T10:00:01.000000+00:00"))
         ids = conn.execute(sa.select(t.upload.c.id).order_by(t.upload.c.id)).scalars().all()
-    app = visit("schemes", project_id)
+    app = visit("collect", project_id)
     box = labelled(app.selectbox, "Withdraw a file")
     name = "crowd.csv, 2026-01-05 10:00 UTC (10:00:01)"
     assert sorted(box.options) == [name, f"{name} (2)"]  # taken in the same second
@@ -326,7 +326,10 @@ def test_an_embedding_that_somebody_else_took_out_takes_no_other_with_it(demo, t
 
 def test_which_embedding_of_the_workspace_is_ranked(demo, twin_models, visit):
     project_id = create_project(demo, "Words")
-    app = visit("schemes", project_id)
+    app = visit("scores", project_id)
+    app.query_params["kind"] = RATING
+    app.session_state[f"scores-tab-{project_id}-{RATING}"] = "A file of ratings"
+    app.run()
     data = b"word1,word2,a,b\nship,boat,4,3\nsea,salt,2,1\ncat,dog,3,4\n"
     labelled(app.file_uploader, "File of ratings").set_value([("ratings.csv", data, "text/csv")]).run()
     box = labelled(app.multiselect, "Embeddings")
@@ -454,9 +457,7 @@ def test_who_of_a_round_is_left_out(empty, visit):
         for id_, (name, platform) in zip(ids, names, strict=True):
             told = {"external_id": name, "platform": platform}
             conn.execute(sa.update(t.voter).where(t.voter.c.id == id_).values(told))
-    app = visit("schemes", project_id)
-    app.session_state[f"people-{found}"] = True  # unfolded
-    app.run()
+    app = visit("voters", project_id)
     labelled(app.multiselect, "People to leave out").set_value([ids[2]]).run()
     labelled(app.text_input, "Reason").set_value("A test").run()
     press(app, "Leave 1 out")

@@ -63,7 +63,7 @@ def at(app, project_id):
 PAGES = [
     ("project", False, 5), ("collect", True, 4),
     *(pytest.param(*page, marks=pytest.mark.release) for page in (
-        ("tokens", False, 1), ("plan", False, 0), ("collect", False, 2), ("schemes", False, 0),
+        ("tokens", False, 1), ("plan", False, 0), ("collect", False, 2),
         ("project", True, 4), ("export", True, 0),
     )),
 ]  # fmt: skip

@@ -44,22 +44,37 @@ def test_results_of_another_project_are_named_on_collect(demo, visit, votes):
     assert labelled(app.button, "Accept these votes")
 
 
+# The kind of question whose files are read in a box, and the tab of the page.
+READ = {
+    "File of ratings": ("rating", "A file of ratings"),
+    "Gold ratings": ("rating", "A file of ratings"),
+    "File of judgements": ("best-worst", "A file of judgements"),
+    "File of target groups": ("order", "Files of groups and orders"),
+    "File of orders": ("order", "Files of groups and orders"),
+}
+
+
 @pytest.mark.parametrize(
     ("page", "box", "data", "said"),
     [
         ("embeddings", "Embedding file", RATINGS, "is a file of ratings, not an embedding."),
         ("tokens", "CSV or TSV of words and counts", RATINGS, "is a file of ratings, not a list of words with"),
-        ("schemes", "File of ratings", TOKENS, "is a token list, not a file of ratings."),
-        ("schemes", "File of judgements", TOKENS, "is a token list, not a file of best–worst judgements."),
-        ("schemes", "File of target groups", RATINGS, "is a file of ratings, not a file of target groups."),
-        ("schemes", "File of orders", RATINGS, "is a file of ratings, not a file of people's orders."),
-        ("schemes", "Gold ratings", b"\x89PNG\r\n", "is a picture, not a file of ratings. Choose a table"),
+        ("scores", "File of ratings", TOKENS, "is a token list, not a file of ratings."),
+        ("scores", "File of judgements", TOKENS, "is a token list, not a file of best–worst judgements."),
+        ("scores", "File of target groups", RATINGS, "is a file of ratings, not a file of target groups."),
+        ("scores", "File of orders", RATINGS, "is a file of ratings, not a file of people's orders."),
+        ("scores", "Gold ratings", b"\x89PNG\r\n", "is a picture, not a file of ratings. Choose a table"),
         ("project", "Project file (zip)", b"%PDF-1.7", "is a PDF document, not a project file of Runoff. Choose the"),
         ("project", "Result files of the campaign", TOKENS, "is a token list, not a file of results with votes."),
     ],
 )
 def test_each_box_says_what_it_was_given(demo, visit, page, box, data, said):
     app = visit(page, "demo")
+    if box in READ:
+        kind, tab = READ[box]
+        app.query_params["kind"] = kind
+        app.session_state[f"scores-tab-demo-{kind}"] = tab
+        app.run()
     if box == "Result files of the campaign":
         next(toggle for toggle in app.toggle if toggle.label == "From archived results").set_value(True).run()
     if box == "Gold ratings":  # the box is below the figures of a file of ratings

@@ -22,10 +22,8 @@ from core.tokens.files import AreaTokens
 from core.views.log import log_table
 from ui.plan import planner_box
 
-KEYS = [
-    *("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "schemes", "help")
-]
-TITLES = {"project": "Demo: jobs and skills", "schemes": "Other schemes"}
+KEYS = [*("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "help")]
+TITLES = {"project": "Demo: jobs and skills"}
 of_the_demo = pytest.mark.xdist_group("pages of the demo")  # which are opened by one process
 
 

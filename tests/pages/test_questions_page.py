@@ -1,4 +1,4 @@
-"""A fifth kind of question on the page Other schemes: chosen, drawn, answered, closed and shown; no page knows it."""
+"""A fifth kind of question on the pages: chosen, planned, drawn, answered, closed and shown; no page knows it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from tests.rounds_of_people import read_rounds
 
 
 def test_a_fifth_kind_is_on_the_pages(demo, visit, odd):
-    app = visit("schemes", "demo")
-    (scheme,) = [group for group in app.get("button_group") if group.label == "Scheme"]
-    scheme.set_value("odd").run()
+    app = visit("plan", "demo")
+    labelled(app.get("button_group"), "Kind of question").set_value("odd").run()
     assert OddOne.about.offered in words(app)
     labelled(app.number_input, "Tuples an item").set_value(2).run()
-    press(app, "Draw the round")
+    press(app, "Save this plan")
+    app.switch_page("../pages/collect.py").run()
+    press(app, "Draw round 1")
     assert not app.exception
     found = read_rounds(demo, "demo")[-1]
     assert (found.scheme, found.settings.appearances) == ("odd", 2)
@@ -22,7 +23,11 @@ def test_a_fifth_kind_is_on_the_pages(demo, visit, odd):
     assert not app.exception
     press(app, f"Close round {found.number}")
     assert not app.exception
-    assert found.title in str([box.options for box in app.selectbox])
+    assert f"{found.title}. Closed: " in words(app)
+    for page in ("voters", "evaluate", "export", "scores"):
+        app.switch_page(f"../pages/{page}.py").run()
+        assert not app.exception, page
+        assert found.title in words(app), page
     assert {"rank", "score", "answers"} <= set(app.dataframe[0].value.columns)
     assert [(one.label, one.value) for one in app.metric][-2:] == [
         ("Triples", f"{2 * found.n_comparisons:,}"),

@@ -240,10 +240,7 @@ def test_personal_links_and_a_voter_taken_out(page):
 def test_a_round_is_put_on_the_voting_page(empty, visit):
     store, project_id = empty, make_project(empty, plan=None)
     draw_round(store, project_id, SMALL[RATING])
-    app = visit("schemes", project_id)
-    assert not any(button.label == "Open the voting page" for button in app.button)
-    (switch,) = [toggle for toggle in app.toggle if toggle.label == "Ask on Runoff's own voting page"]
-    switch.set_value(True).run()
+    app = visit("collect", project_id)
     assert any(button.label == "Open the voting page" for button in app.button)
     press(app, "Save and open voting")
     assert "Voting is **open**." in texts(app)

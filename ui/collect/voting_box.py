@@ -70,26 +70,23 @@ def round_voting_panel(project: Project, found: Ballot) -> None:
     """Everything about the voting page of an open round."""
     store = frame.store()
     view = views.load(store, project.id, found)
-    if not st.toggle("Ask on Runoff's own voting page", view.voting is not None, key=f"voting-{found.id}"):
+    old = view.voting.settings if view.voting else round_voting_settings(found)
+    if view.voting is not None:
+        live(store, found.id, is_open=view.voting.state == "open")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(views.state_said(view.voting), width="content")
+            with st.popover(MENU, icon=":material/front_hand:"):
+                voting_states(store, project, found, view.voting, "The round stays open for files.")
+    spoken = language(found.settings.language)
+    _serving(store, project, found, view, old, note="With the settings below.")
+    settings = round_form(old, f"round-{found.id}", spoken, view.hashes, is_new=view.voting is None)
+    if settings is not None:
+        jobs.send(OpenVoting.of(project.id, frame.expected(), found, settings=settings.stored()))
+    if view.voting is None:
         return
-    with st.container(border=True):
-        old = view.voting.settings if view.voting else round_voting_settings(found)
-        if view.voting is not None:
-            live(store, found.id, is_open=view.voting.state == "open")
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(views.state_said(view.voting), width="content")
-                with st.popover(MENU, icon=":material/front_hand:"):
-                    voting_states(store, project, found, view.voting, "The round stays open for files.")
-        spoken = language(found.settings.language)
-        _serving(store, project, found, view, old, note="With the settings below.")
-        settings = round_form(old, f"round-{found.id}", spoken, view.hashes, is_new=view.voting is None)
-        if settings is not None:
-            jobs.send(OpenVoting.of(project.id, frame.expected(), found, settings=settings.stored()))
-        if view.voting is None:
-            return
-        links_box(store, project, found)
-        voters_box(project, view, noun="answer")
-        arrivals_box(store, project, view.voting)
+    links_box(store, project, found)
+    voters_box(project, view, noun="answer")
+    arrivals_box(store, project, view.voting)
 
 
 def voting_states(store: Store, project: Project, ballot: Ballot, voting: VotingPageInfo | None, stays: str) -> None:

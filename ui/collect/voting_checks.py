@@ -68,7 +68,7 @@ def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:
 def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> None:
     """The voters of the page, what they told as totals, and the way out for one who takes consent back.
 
-    noun : what they gave, "answer" in rounds of other schemes.
+    noun : what they gave, "answer" in rounds of other kinds.
     """
     if not len(view.voters):
         return

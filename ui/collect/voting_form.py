@@ -40,7 +40,7 @@ def settings_form(
 def round_form(
     old: VotingSettings, key: str, spoken: Language, hashes: bool | None, *, is_new: bool
 ) -> VotingSettings | None:
-    """The form for a round of another scheme, which asks for no ties, checks or examples; its settings once sent.
+    """The form for a round of another kind, which asks for no ties, checks or examples; its settings once sent.
 
     `spoken` is the language of its standard texts; `hashes`: see `VotingView`.
     """

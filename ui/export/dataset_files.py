@@ -10,7 +10,7 @@ from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.files import DatasetFile, MadeFile
 from core.dataset.published import read_published
 from core.store.projects.project_commands import Project
-from core.views.export import ExportView
+from core.views.export import DatasetFiles
 from ui.shared import frame, jobs
 
 _ABOUT = (
@@ -60,9 +60,9 @@ def _member(made: MeasuredFigure[MadeFile], path: str) -> bytes:
     return read_published(made.read_file()).files[path]
 
 
-def formats(view: ExportView) -> None:
+def formats(view: DatasetFiles, *, expanded: bool = False) -> None:
     """Single files, each made when it is downloaded."""
-    with st.expander("Single files and other formats"):
+    with st.expander("Single files and other formats", expanded=expanded):
         for found in view.formats:
             problem = view.problems.get(found.label, "")
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):

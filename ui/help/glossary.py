@@ -16,11 +16,20 @@ WORDS = (
     ),
     (
         "Question",
-        "What a voter answers at once: a comparison or, by another scheme, a rating of an item, a best and a worst of "
+        "What a voter answers at once: a comparison or, of another kind, a rating of an item, a best and a worst of "
         "a few items, or an order of a target's words.",
     ),
-    ("Scheme", "How people are asked: by comparisons, ratings, best–worst choices, or orders of target groups."),
-    ("Round", "Questions of another scheme, collected beside the ballots. Its answers never change the votes' scores."),
+    (
+        "Kind of question",
+        "What people are asked: comparisons, ratings, best–worst choices, or orders of target groups. A project asks "
+        "one, chosen where it is made or on the Plan page; rounds of others may stand beside it.",
+    ),
+    ("Scheme", "A kind of question with the way its questions are drawn: what the Plan page compares at equal time."),
+    (
+        "Round",
+        "To ratings, best–worst choices and orders what a ballot is to comparisons. Its answers never change the "
+        "votes' scores.",
+    ),
     ("Ballot", "One stage of the collection by comparisons. Ballot 1 holds all items; each later one those that lead."),
     ("Task", "The questions that one voter answers in one sitting (a HIT on Mechanical Turk)."),
     ("Batch", "All tasks of a ballot or round in one file."),

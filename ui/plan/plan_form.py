@@ -61,11 +61,8 @@ def ranking_choice(project: Project, standings: Sequence[RankingStatus]) -> None
     if n_areas < 2:
         return
     kinds = {"all": "One ranking over all areas", "area": "One ranking for each area"}
-    if any(standing.fixed_by for standing in standings):
-        if any(standing.ballots for standing in standings):
-            st.caption(f"{kinds[project.ranking]}: fixed, as ballot 1 is drawn.")
-        else:
-            st.caption(f"{kinds[project.ranking]}: fixed, as the pilot is drawn.")
+    if drawn := [standing.fixed_by for standing in standings if standing.fixed_by]:
+        st.caption(f"{kinds[project.ranking]}: fixed, as {min(drawn)} is drawn.")  # "ballot 1" comes first
         return
     chosen = choosers.segmented_control(
         "Ranking",

@@ -59,8 +59,8 @@ COLUMNS = {
 
 def planner_box(
     project: Project, area_id: int | None, settings: PlanSettings, plan: Plan, *, key: str, locked: bool, unasked: bool
-) -> Forecast | None:
-    """The whole of it, and the forecast of the plan by its own protocol, once it is there.
+) -> tuple[Forecast | None, GuessSource]:
+    """The whole of it; the forecast of the plan by its own protocol, once it is there, and what it guesses.
 
     `key` is that of the plan's widgets, which a plan found is put into; `unasked`: the plan is simulated before anybody
     asks, as it is a saved or proposed one and no draft that changes by the minute.
@@ -71,14 +71,14 @@ def planner_box(
         guess = cache.load_guess(frame.store(), project, area_id, source)
     except RunoffError as error:
         frame.show_error(error)
-        return None
+        return None, source
     asked = planner_jobs.PlannerRequest(project, area_id, settings, plan, source, guess, key)
     ours = _outlook(asked, unasked)
     _curve(asked)
     planner_jobs.search_box(asked, locked=locked)
     _paper_figures(project)
     planner_jobs.watch(project)
-    return ours
+    return ours, source
 
 
 def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessSource:

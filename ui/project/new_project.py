@@ -6,10 +6,12 @@ import streamlit as st
 
 from core.commands.projects import other_name_text
 from core.errors import RunoffError
+from core.questions import KINDS as QUESTIONS
+from core.questions import RoundKind
 from core.store.projects.project_commands import create_from_template, create_project, get_project
 from ui.project import project_files
 from ui.project.archived_box import archived_box
-from ui.shared import choosers, frame
+from ui.shared import choosers, frame, kinds
 
 NOTIONS = {
     "relatedness": "Relatedness: any strong tie counts, opposites too",
@@ -18,7 +20,7 @@ NOTIONS = {
 KINDS = {"real": "Real: only people vote", "trial": "Trial: simulated voters may answer too, permanently marked"}
 STARTS = {
     "empty": "Empty: your own token lists",
-    "template": "Template: two areas of everyday words, a plan, and a drawn pilot of 50 comparisons",
+    "template": "Template: two areas of everyday words, a plan, and of comparisons a drawn pilot of 50",
 }
 
 
@@ -38,16 +40,24 @@ def new_project() -> None:
             key="new-kind",
             help="Take a trial to see the whole way first, with no people.",
         )
+        asks = choosers.radio(
+            kinds.LABEL,
+            {name: kinds.named(asked) for name, asked in QUESTIONS.items()},
+            key="new-asks",
+            horizontal=True,
+            help="It can be changed on the Plan page until something is drawn.",
+        )
         starts = dict(STARTS)
         start = choosers.radio("Start from", starts, key="new-start")
         if st.form_submit_button("Create project", type="primary"):
             make = create_project if start == "empty" else create_from_template
             try:
-                project_id = make(frame.store(), name, kind=kind, notion=notion)
+                project_id = make(frame.store(), name, kind=kind, notion=notion, asks=asks)
             except RunoffError as error:
                 frame.show_error(error)
                 return
-            following = "its token lists" if start == "empty" else "let people vote on the pilot"
+            drawn = "look at its plan" if isinstance(QUESTIONS[asks], RoundKind) else "let people vote on the pilot"
+            following = "its token lists" if start == "empty" else drawn
             given = get_project(frame.store(), project_id).name
             done = f"The project {given} is made. Next: {following}. It can be undone at the end of this page."
             frame.flash(f"{done} {other_name_text(given, name)}".rstrip())

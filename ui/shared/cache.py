@@ -32,6 +32,7 @@ from core.trust.voter_quality import VoterQuality
 from core.views import export, overview, tokens, voters
 from core.views.collect import collect_page, payment, pilot, workload
 from core.views.evaluate import embedding, evaluate_page
+from core.views.kinds import rounds
 from core.views.scores import checks, paper_figures, rank_stabilisation, scores_page, trust
 from core.votes.payment import Rules
 
@@ -133,8 +134,12 @@ def load_standings(store: Store, project: Project) -> tuple[overview.RankingStat
     return _load(overview.load_standings, store, project)
 
 
+def load_rounds(store: Store, project: Project, area_id: int | None) -> tuple[rounds.RoundView, ...]:
+    return _load(rounds.load, store, project, area_id)
+
+
 def load_round(view: Any, store: Store, project: Project, found: Ballot) -> Any:
-    """What a view of `core.views.schemes.rounds` says of a round."""
+    """What a view of `core.views.kinds.rounds` says of a round."""
     named = getattr(view, "func", view)
     name = f"{named.__module__}.{named.__name__}"
     return _made(name, store, project, (found.id,), lambda: view(store, project.id, found))

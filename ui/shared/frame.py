@@ -29,9 +29,9 @@ PAGES = (
     ("scores", "Scores", ":material/leaderboard:"),
     ("evaluate", "Evaluate", ":material/fact_check:"),
     ("export", "Export", ":material/download:"),
-    ("schemes", "Other schemes", ":material/balance:"),
     ("help", "Help", ":material/help:"),
 )
+MOVED = ("schemes",)  # addresses of earlier versions, which lead on
 
 _KINDS = {"demo": "Demo: simulated voters", "trial": "Trial: may hold simulated votes"}
 
@@ -42,8 +42,9 @@ def navigation() -> Any:
         key: st.Page(f"../pages/{key}.py", title=title, icon=icon, url_path=key, default=key == "project")
         for key, title, icon in PAGES
     }
+    moved = [st.Page(f"../pages/{key}.py", title="Moved", url_path=key, visibility="hidden") for key in MOVED]
     st.session_state["_pages"] = pages
-    chosen = st.navigation(list(pages.values()), expanded=True)
+    chosen = st.navigation([*pages.values(), *moved], expanded=True)
     st.session_state["_page"] = chosen.url_path or "project"
     if chosen.url_path not in ("", "project"):
         st.session_state.pop("_begins", None)  # whoever goes elsewhere begins no project
@@ -105,6 +106,12 @@ def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
 
     Where something must come before that, such as the token lists before the plan, it leads there.
     """
+    lead_to(sentence, key, label)
+    stop()
+
+
+def lead_to(sentence: str, key: str, label: str) -> None:
+    """As `nothing_yet`, where something follows all the same."""
     from . import cache
 
     st.markdown(f"**{sentence}**")
@@ -112,7 +119,6 @@ def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
     if key in ("plan", "collect") and first.next_page in ("tokens", "plan"):
         key, label = first.next_page, first.next_label[:1].lower() + first.next_label[1:]
     next_step(key, label)
-    stop()
 
 
 def store() -> Store:
@@ -225,6 +231,11 @@ def open_project(project_id: str) -> NoReturn:
     st.query_params["project"] = project_id
     changed_here()
     st.rerun()
+
+
+def lead_on(key: str, **query: str) -> NoReturn:
+    """Show another page of the project in place of this one, with more in its address."""
+    st.switch_page(st.session_state["_pages"][key], query_params={"project": st.session_state["project_id"], **query})
 
 
 def _pick() -> None:

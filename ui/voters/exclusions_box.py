@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -11,8 +12,9 @@ from core.base.plurals import many, plural
 from core.commands.figures.votes import ExclusionPreview, WithoutVoters
 from core.commands.voters import ExcludeVoters, ReadmitVoters
 from core.store.projects.project_commands import Project
+from core.store.votes.exclusions import Exclusion
 from core.trust.voter_rules import RULES, VoterRule, n_judged, propose
-from core.views.voters import VotersView
+from core.views.voters import VotersView, left_out_table
 from ui.help import glossary
 from ui.shared import choosers, frame, jobs
 
@@ -136,15 +138,13 @@ def show_preview(preview: ExclusionPreview) -> None:
             )
 
 
-def left_out(project: Project, view: VotersView, hashed: bool) -> None:
-    """Who is left out and why, and the way back."""
-    if not view.left_out:
+def left_out(project: Project, out: Sequence[Exclusion], names: Mapping[int, str]) -> None:
+    """Who is left out and why, and the way back; `names` by voter_id."""
+    if not out:
         return
-    names = view.called(hashed)
     st.subheader("Left out", help=glossary.of("Left out"))
-    st.dataframe(view.left_out_table(hashed), hide_index=True, alt="Voters left out")
-    out = [exclusion.voter_id for exclusion in view.left_out]
-    offered = {id_: names.get(id_, str(id_)) for id_ in out}
+    st.dataframe(left_out_table(out, names), hide_index=True, alt="Voters left out")
+    offered = {each.voter_id: names.get(each.voter_id, str(each.voter_id)) for each in out}
     chosen = choosers.multiselect("Voters to readmit", offered, key=f"readmit-{project.id}-{project.revision}")
     if st.button("Let them count again", disabled=not chosen):
         jobs.send(ReadmitVoters(project.id, frame.expected(), tuple(chosen)))

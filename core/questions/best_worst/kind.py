@@ -85,6 +85,7 @@ class BestWorstKind(RoundKind):
         editors=("tuples",),
         settings={"raters": 1, "task_size": 5, "seconds": 18.0},
         pools=True,
+        files=("best–worst",),
     )
     fields = ("best", "worst")
     scripts = ("scheme.js", "scheme_best_worst.js")

@@ -66,6 +66,7 @@ class OrderKind(RoundKind):
         settings={"raters": 10, "task_size": 5, "seconds": 36.0},
         scores_items=False,
         by_words=True,
+        files=("target groups",),
     )
     fields = ("order",)
     scripts = ("scheme.js", "scheme_drag.js", "scheme_order.js")
@@ -111,6 +112,9 @@ class OrderKind(RoundKind):
         single = [group.target for group in settings.groups if len(group.positives) < 2]
         if single:
             raise PlanError(f"{', '.join(single[:5])}: fewer than two positives, so there is nothing to order.")
+
+    def lacks(self, settings: RoundSettings) -> str:
+        return "" if settings.groups else "groups"
 
     def columns(self, n: int, rows: int) -> list[str]:
         return [f"order_{n}_target", *(f"order_{n}_word_{k}" for k in range(1, rows + 1))]

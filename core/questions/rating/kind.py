@@ -220,6 +220,7 @@ class RatingKind(RoundKind, RatingPage):
         },
         editors=("scale", "swaps", "gold"),
         is_scale=True,
+        files=("ratings",),
     )
     fields = ("rating",)
 

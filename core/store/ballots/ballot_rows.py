@@ -123,7 +123,7 @@ def _of_ranking(project_id: str, area_id: int | None) -> sa.Select:
 
 
 def ballots_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> list[Ballot]:
-    """The ballots of one ranking by number, from 1 on: without its pilot, and without rounds of other schemes."""
+    """The ballots of one ranking by number, from 1 on: without its pilot, and without rounds of other kinds."""
     query = _of_ranking(project_id, area_id)
     return [Ballot(*row) for row in conn.execute(query.where(in_campaign()).order_by(t.ballot.c.ordinal))]
 
@@ -136,7 +136,7 @@ def pilot_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -
 
 
 def every_ballot_of(conn: sa.Connection, project_id: str) -> list[Ballot]:
-    """The ballots of all rankings, pilots and rounds of other schemes among them, in the order they were drawn."""
+    """The ballots of all rankings, pilots and rounds of other kinds among them, in the order they were drawn."""
     query = sa.select(*_COLUMNS).where(t.ballot.c.project_id == project_id).order_by(t.ballot.c.id)
     return [Ballot(*row) for row in conn.execute(query)]
 
@@ -151,7 +151,7 @@ def round_of(conn: sa.Connection, project_id: str, number: int, area_id: int | N
     for found in rounds_of(conn, project_id, area_id):
         if found.number == number:
             return found
-    raise StoreError(f"There is no round {number}. Draw one on the page Other schemes first.")
+    raise StoreError(f"There is no round {number}. Draw one on the page Collect first.")
 
 
 def round_by_id(conn: sa.Connection, project_id: str, ballot_id: int) -> Ballot:

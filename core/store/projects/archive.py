@@ -18,6 +18,7 @@ from ...dataset.datasheet.facts import SheetFields, check_fields
 from ...errors import InputError, Issue, StoreError
 from .. import schema as t
 from ..ballots.ballot_rows import ballot_seed, ballots_of, check_rounds
+from ..ballots.round_plans import check_round_plans
 from ..blobs import KEEPERS, blobs_of, check_blobs, put_blob
 from ..command import check_revision, command, fetch_rows, insert_rows, next_id, project_row
 from ..engine import Store, now
@@ -156,6 +157,7 @@ def check_readable(conn: sa.Connection, project_id: str) -> None:
             publications_of(conn, ballot_id)  # raises for one that there can't be
         check_blobs(conn, lambda table: belongs_to(table, project_id))
         check_rounds(conn, project_id)
+        check_round_plans(conn, project_id)
         _check_counting("items", items_of(conn, project_id)["item"].tolist(), 0)
         dataset_of(conn, project_id)
         for column in (t.log.c.detail, t.upload.c.counts, t.release.c.detail):

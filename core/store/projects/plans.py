@@ -26,6 +26,7 @@ from ...plan.campaign_plan import Cost, check_limits, cost
 from ...plan.registration import RegisteredPart, content_of, digest_of, registered_parts
 from ...protocols import collectable, protocol_of
 from ...protocols.paper import Paper
+from ...questions import round_kinds
 from ...questions.comparison_page import Wording, check_examples
 from .. import schema as t
 from ..command import command, project_row
@@ -213,9 +214,16 @@ def save_plan(
         change.detail = row | saved.get("", {"areas": saved})
 
 
+def of_comparisons() -> sa.ColumnElement[bool]:
+    """Whether a row of `plan` is of comparisons: one of another kind of question has the kind's name for a protocol,
+    and in its wording the settings of its rounds (`ballots.round_plans`)."""
+    return t.plan.c.protocol.not_in(list(round_kinds()))
+
+
 def settings_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> tuple[int, PlanSettings] | None:
-    """The id and settings of a ranking's newest plan, or None where none was saved."""
+    """The id and settings of a ranking's newest plan of comparisons, or None where none was saved."""
     query = sa.select(t.plan).where(t.plan.c.project_id == project_id, belongs(t.plan.c.area_id, area_id))
+    query = query.where(of_comparisons())
     row = conn.execute(query.order_by(t.plan.c.id.desc()).limit(1)).one_or_none()
     return None if row is None else (row.id, _settings(row))
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from ...errors import InputError
+from ...questions import COMPARISON, RoundKind, kind_of
 from ...tokens.files import AreaTokens
 from .. import dialects
 from .. import schema as t
 from ..ballots.pilots import draw_pilot
+from ..ballots.round_plans import save_round_plan
 from ..command import command, project_row
 from ..engine import Store, now
 from ..tokens.areas import add_areas, read_items
@@ -119,13 +121,15 @@ def create_project(
     notion: str = "relatedness",
     seed: int | None = None,
     project_id: str | None = None,
+    asks: str = COMPARISON.name,
 ) -> str:
     """Make a project and return its id.
 
-    `kind` is real, trial (simulated voters allowed) or demo; `notion` says what voters judge. The seed is
-    drawn unless it is given; every draw of the project follows from it. Where a listed project has the name already,
-    the new one is called “… (2)”.
+    `kind` is real, trial (simulated voters allowed) or demo; `notion` says what voters judge; `asks` names the kind of
+    question, which can be changed until something is drawn. The seed is drawn unless it is given; every draw of the
+    project follows from it. Where a listed project has the name already, the new one is called “… (2)”.
     """
+    asked = kind_of(asks)
     project_id = project_id or new_project_id()
     seed = secrets.randbelow(2**31) if seed is None else seed
     row = {
@@ -142,6 +146,8 @@ def create_project(
         row["name"] = given = free_name(conn, wished)
         conn.execute(sa.insert(t.project).values(row))
         conn.execute(sa.insert(t.log).values(**entry, detail=named(given, wished) | {"kind": kind, "seed": seed}))
+    if isinstance(asked, RoundKind):
+        save_round_plan(store, project_id, asked.default_settings(seed=seed))
     return project_id
 
 
@@ -181,14 +187,23 @@ PILOT_COMPARISONS = 50
 
 
 def create_from_template(
-    store: Store, name: str, *, kind: str = "real", notion: str = "relatedness", seed: int | None = None
+    store: Store,
+    name: str,
+    *,
+    kind: str = "real",
+    notion: str = "relatedness",
+    seed: int | None = None,
+    asks: str = COMPARISON.name,
 ) -> str:
     """Make a project of two areas with the proposed plan and a drawn pilot of 50 comparisons, and return its id.
 
-    Everything can be changed until ballot 1 is drawn, once the pilot is discarded. Raises as `create_project`.
+    One that asks another kind of question has that kind's usual plan, and nothing is drawn. Everything can be changed
+    until ballot 1 is drawn, once the pilot is discarded. Raises as `create_project`.
     """
-    project_id = create_project(store, name, kind=kind, notion=notion, seed=seed)
+    project_id = create_project(store, name, kind=kind, notion=notion, seed=seed, asks=asks)
     add_areas(store, project_id, TEMPLATE)
+    if isinstance(kind_of(asks), RoundKind):
+        return project_id
     project = get_project(store, project_id)
     save_plan(store, project_id, proposed_plan(len(read_items(store, project_id)), project.seed))
     draw_pilot(store, project_id, PILOT_COMPARISONS)

@@ -2,7 +2,7 @@
 
 Judgements are stored, not votes: a `question` of some kind has options (items), a voter's `assignment`
 answers it with a `judgement`. A vote is a counted judgement of a comparison. Ratings, tuples of best–worst and
-target groups to order are other kinds of question, in rounds: ballots of another scheme.
+target groups to order are other kinds of question, in rounds: ballots of another kind.
 
 Item order inside a comparison is `question_option.position` (0 first, 1 second); what a voter saw is
 `task_question.flipped` (first on the right) with the order of the tokens of each side.

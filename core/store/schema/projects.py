@@ -141,7 +141,7 @@ plan = Table(
     metadata,
     id_(),
     Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False, index=True),
-    text_("protocol"),
+    text_("protocol"),  # of comparisons; else the kind of question, with the settings of its rounds as the wording
     Column("n_items", Integer, nullable=False),
     Column("n_ballots", Integer, nullable=False),
     Column("keep", Float, nullable=False),

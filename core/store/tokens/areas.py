@@ -159,7 +159,7 @@ def refuse_after_draw(
 ) -> None:
     """Raise `StoreError` if ballot 1 is drawn, of that area or of any: what it was drawn from can't change under it.
 
-    A drawn pilot (ballot 0) and rounds of other schemes fix it too, unless `pilot` is False: plans are made after a
+    A drawn pilot (ballot 0) and rounds of other kinds fix it too, unless `pilot` is False: plans are made after a
     pilot, and a round has settings of its own.
     """
     query = sa.select(t.ballot.c.purpose).where(t.ballot.c.project_id == project_id)
@@ -180,7 +180,7 @@ def refuse_after_draw(
         )
     if drawn:
         raise StoreError(
-            f"{what} can't be changed any more: a round of another scheme is drawn. "
+            f"{what} can't be changed any more: a round is drawn. "
             "Discard the round while it has no answers, or start another project."
         )
 

@@ -16,7 +16,7 @@ from .tallies import progress_of
 
 @dataclass(frozen=True)
 class AtStake:
-    """Votes that count, or answers in rounds of other schemes, of how many voters; `last` is when the last came."""
+    """Votes that count, or answers in rounds of other kinds, of how many voters; `last` is when the last came."""
 
     votes: int
     voters: int

@@ -135,7 +135,7 @@ def _has_more_to_come(conn: sa.Connection, row: sa.Row) -> bool:
         .order_by(_BALLOT.ordinal.desc())
         .limit(1)
     ).one_or_none()
-    if newest is None:  # rounds of other schemes alone, which no plan numbers
+    if newest is None:  # rounds of other kinds alone, which no plan numbers
         return False
     return newest.ordinal < newest.n_ballots or (newest.state == "open" and newest.id != row.ballot_id)
 

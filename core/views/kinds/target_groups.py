@@ -1,4 +1,4 @@
-"""What the tab of target groups shows."""
+"""What is shown of target groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the part Collect of the page Other schemes shows: rounds with their progress, and what a closed one says."""
+"""What pages show of rounds: their progress, what they cost, and what a closed one says."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...base.durable import slug
 from ...base.percent import percent
 from ...base.plurals import many
 from ...dataset.side_by_side import SideBySide, of_dataset, side_by_side
@@ -31,6 +32,7 @@ from ...store.scores.project_dataset import read_dataset, round_dataset
 from ...store.votes.checks import voter_names
 from ...store.votes.tallies import Progress, progress_of
 from ...store.votes.uploads import Upload, kept_uploads, uploads_of
+from ..export import DatasetFiles, files_of
 from ..wording import out_of
 from . import target_groups
 from .rating_sets import qualified
@@ -189,22 +191,32 @@ def cost_text(settings: RoundSettings, n_items: int) -> str:
     """What a round of so many items costs, in a sentence.
 
     >>> print(cost_text(RoundSettings("rating", reward=1.0), 20))
-    20 questions in 2 tasks, each with 5 assignments: **100 answers**, 0.2 hours, 12.00 in rewards and fees.
+    100 answers, 0.2 h, 12.00: 20 questions in 2 tasks, each with 5 assignments.
     """
     n = round_kind(settings.scheme).n_questions(settings, n_items)
     tasks = -(-n // settings.task_size)
     assignments = tasks * settings.raters
     money = assignments * settings.reward * (1 + settings.fee)
     hours = n * settings.raters * settings.seconds / 3600
-    return (
-        f"{many(n, 'question')} in {many(tasks, 'task')}, each with {many(settings.raters, 'assignment')}: "
-        f"**{many(n * settings.raters, 'answer')}**, {hours:,.1f} hours, {money:,.2f} in rewards and fees."
-    )
+    answers, paid = many(n * settings.raters, "answer"), f", {money:,.2f}" if money else ""
+    each = f"{many(n, 'question')} in {many(tasks, 'task')}, each with {many(settings.raters, 'assignment')}"
+    return f"{answers}, {hours:,.1f} h{paid}: {each}."
 
 
 def dataset(store: Store, project_id: str, found: Ballot) -> pd.DataFrame:
     """The dataset of a closed round."""
     return round_dataset(store, project_id, found.id)
+
+
+def files(store: Store, project_id: str, found: Ballot) -> DatasetFiles:
+    """The files that the dataset of a closed round goes out as."""
+    made = dataset(store, project_id, found)
+    return files_of(store, project_id, made, file_stem_of(str(made.attrs["project"]), found))
+
+
+def file_stem_of(project: str, found: Ballot) -> str:
+    """How the names of a round's files begin."""
+    return slug(f"{project}-round-{found.number}")
 
 
 def beside_votes(store: Store, project_id: str, found: Ballot) -> SideBySide:

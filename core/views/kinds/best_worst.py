@@ -1,4 +1,4 @@
-"""What the tab of best–worst judgements shows."""
+"""What is shown of a file of best–worst judgements."""
 
 from __future__ import annotations
 

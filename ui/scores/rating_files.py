@@ -18,9 +18,9 @@ from core.store import Store
 from core.store.projects.embedding_library import Imported, open_library, other_embeddings, read_embeddings
 from core.store.projects.project_commands import Project
 from core.views import file_kinds
-from core.views.schemes import rating_sets as view
-from ui.schemes.scheme_tables import download, show_issues, show_table
+from core.views.kinds import rating_sets as view
 from ui.shared import choosers, frame
+from ui.shared.tables import download, show_issues, show_table
 
 SCALE_NAMES = {"": "not checked", "STSS": "STSS: 0 to 4 in tenths", "CLSS": "CLSS: 0 to 4 in quarters", "own": "own"}
 LAYOUTS = (

@@ -1,31 +1,26 @@
-"""Target groups: a file is read and models are scored on it; groups are proposed by an embedding, edited, saved."""
+"""Target groups that exist already: a file is read, models are scored on it, and people's orders give its shares."""
 
 from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from core.base.durable import slug
 from core.base.plurals import many, plural
-from core.embeddings import Embedding
 from core.errors import RunoffError
 from core.questions.order.files import GroupFile, groups_of, read_group_file, read_groups, write_groups
-from core.questions.order.groups import TargetGroup, draw_groups, score_groups, undecided
+from core.questions.order.groups import TargetGroup, score_groups
 from core.questions.order.orders import OrderFile, comparisons_of, group_agreement, read_orders, without
 from core.store.projects.embedding_library import open_library, other_embeddings, read_embeddings
 from core.store.projects.project_commands import Project
-from core.store.tokens.areas import read_areas
 from core.views import file_kinds
-from core.views.schemes import target_groups as view
-from ui.schemes.scheme_tables import download, show_issues, show_table
+from core.views.kinds import target_groups as view
 from ui.shared import choosers, frame
-from ui.shared.tables import figures, named
+from ui.shared.tables import download, figures, named, show_issues, show_table
 
 EXAMPLE = "singer\nmusician,0.90,person,0.10\ndistractors\nmusician,1.00,song,0.00\nrandoms\nmusician,1.00,laptop,0.00"
 ORDERS_EXAMPLE = "target,voter,word,place\nsinger,W1,musician,1\nsinger,W1,artist,2\nsinger,W1,person,3"
-SIZES = ("Positives", 1, 6), ("Distractors", 0, 3), ("Randoms", 0, 3)
 
 
 def groups_box(project: Project) -> None:
@@ -49,7 +44,6 @@ def groups_box(project: Project) -> None:
             _show(read, groups)
             _scores(project, read)
     _orders_box(project, groups)
-    _propose(project)
 
 
 def _read(project: Project) -> GroupFile | None:
@@ -136,90 +130,6 @@ def _scores(project: Project, read: GroupFile) -> None:
     about = figures(wrong, view.WORST_HELP)
     st.dataframe(wrong, hide_index=True, column_config=about, height=300, alt="Worst comparisons")
     st.caption("Those on which people agree most come first, then those that the model misses by most; 100 at most.")
-
-
-def _propose(project: Project) -> None:
-    """Groups proposed by an embedding, to edit and save."""
-    st.subheader(
-        "Propose groups",
-        help=(
-            "Positives: the nearest tokens of the area. Distractors: the nearest words outside it. Randoms: tokens of "
-            "other areas, else frequent words."
-        ),
-    )
-    store = frame.store()
-    areas = {area.name: list(area.tokens) for area in read_areas(store, project.id)}
-    models = [one for one in read_embeddings(store, project.id) if one.has_vectors]
-    if not areas or not models:
-        st.caption("This takes an area of tokens and an embedding with vectors in this project.")
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        model = choosers.embedding("Embedding", models, key=f"propose-by-{project.id}", width=220)
-        named_so = {name: name for name in areas}
-        area = choosers.selectbox("Area", named_so, key=f"propose-area-{project.id}", width=220)
-        sizes = [
-            st.number_input(label, least, 20, usual, key=f"propose-{label}-{project.id}", width=120)
-            for label, least, usual in SIZES
-        ]
-        seed = st.number_input(
-            "Seed", 0, 2**31 - 1, 1, key=f"propose-seed-{project.id}", width=110, help="Same seed, same randoms."
-        )
-    st.caption("An embedding that proposes its own test is favoured by it: edit the groups, and rank others by them.")
-    asked = (project.id, model.id, area, *map(int, sizes), int(seed))
-    kept = st.session_state.get("_proposed_groups")
-    if st.button("Propose", icon=":material/auto_awesome:", key=f"propose-{project.id}"):
-        others = [token for name, tokens in areas.items() if name != area for token in tokens]
-        with st.spinner("Looking for near words …"):
-            kept = _drawn(open_library(store, model), areas[area], others, asked)
-        st.session_state["_proposed_groups"] = kept
-    if kept is not None and kept[0] == asked:
-        _edit(project, *kept)
-
-
-def _drawn(
-    embedding: Embedding, tokens: list[str], others: list[str], asked: tuple
-) -> tuple[tuple, list[TargetGroup], list[str]] | None:
-    *_, positives, distractors, randoms, seed = asked
-    try:
-        groups, without = draw_groups(
-            embedding, tokens, others=others, sizes=(positives, distractors, randoms), rng=np.random.default_rng(seed)
-        )
-    except RunoffError as error:
-        frame.show_error(error)
-        return None
-    return asked, groups, without
-
-
-def _edit(project: Project, asked: tuple, groups: list[TargetGroup], without: list[str]) -> None:
-    if without:
-        listed = ", ".join(map(view.isolated, without))
-        st.caption(frame.plain(f"Without a group, as the embedding lacks them or their area: {listed}"))
-    table = view.table(groups)
-    edited = st.data_editor(
-        table,
-        hide_index=True,
-        num_rows="dynamic",
-        key=f"edit-groups-{'-'.join(map(str, asked))}",
-        height=300,
-        alt="Proposed groups",
-    )
-    try:
-        final = view.from_table(edited)
-    except RunoffError as error:
-        frame.show_error(error)
-        return
-    name = slug(f"{project.name}-{asked[2]}", "groups")
-    with st.container(horizontal=True):
-        st.download_button(
-            "Download the groups (text)", write_groups(undecided(final)).encode("utf-8"), f"{name}-groups.txt",
-            "text/plain", icon=":material/download:", on_click="ignore",
-            help="What holds by definition: positives above distractors and randoms. People order the positives.",
-        )  # fmt: skip
-        download("Download what people are to judge (CSV)", partial(view.to_judge, final), f"{name}-to-judge.csv")
-    st.caption(
-        f"{many(len(final), 'group')}; {many(len(view.to_judge(final)), 'comparison')} of two positives for "
-        "people. People's orders are read above, and give the shares."
-    )
 
 
 def _orders_box(project: Project, groups: list[TargetGroup]) -> None:

@@ -1,4 +1,4 @@
-"""What the tab of ratings shows of a rating set."""
+"""What is shown of a rating set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tab that sets two schemes side by side shows."""
+"""What is shown of two kinds of question side by side."""
 
 from __future__ import annotations
 

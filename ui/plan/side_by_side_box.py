@@ -1,4 +1,4 @@
-"""Two schemes side by side: the project's scores, or files of any scheme."""
+"""Two kinds of question side by side: the project's scores, or files of any kind."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from core.errors import RunoffError
 from core.questions.best_worst.files import Named
 from core.store.projects.project_commands import Project
 from core.views import file_kinds
-from core.views.schemes import side_by_side as view
-from ui.schemes.scheme_tables import download, read_asking, show_issues, show_table
+from core.views.kinds import side_by_side as view
 from ui.shared import cache, chart_files, choosers, frame
+from ui.shared.tables import download, read_asking, show_issues, show_table
 
 MINE = "this project's scores"
 OVER = {
@@ -24,7 +24,14 @@ FILES = {"first": "First file", "second": "Second file"}
 
 
 def side_box(project: Project, *, has_scores: bool) -> None:
-    """All of the tab; `has_scores` says that a ballot of the project is closed."""
+    """All of it; `has_scores` says that a ballot of the project is closed."""
+    box = st.expander("Two kinds side by side", key=f"side-{project.id}", on_change="rerun")
+    if box.open:
+        with box:
+            _box(project, has_scores=has_scores)
+
+
+def _box(project: Project, *, has_scores: bool) -> None:
     st.markdown("**Two ways to ask, the same items: how far they agree, and the items where they part.**")
     st.caption(
         "Each is a dataset, a file of ratings, or one of best–worst judgements; items are matched by their texts."
@@ -45,7 +52,7 @@ def side_box(project: Project, *, has_scores: bool) -> None:
 
 
 def show_side_by_side(found: SideBySide, stem: str) -> None:
-    """Figures, chart and items of a comparison of two schemes."""
+    """Figures, chart and items of a comparison of two kinds of question."""
     st.markdown(f"**{frame.plain(view.headline(found))}**")
     show_table(view.figures(found), view.FIGURE_HELP, "Agreement of the two")
     for reason in view.why_undefined(found):

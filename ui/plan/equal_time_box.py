@@ -1,4 +1,4 @@
-"""Which scheme? The schemes on the same simulated voters and hours, as a job with its progress."""
+"""Which kind of question? The kinds on the same simulated voters and hours, as a job with its progress."""
 
 from __future__ import annotations
 
@@ -12,33 +12,31 @@ from core.errors import RunoffError
 from core.simulation.schemes import SchemeRow
 from core.store.projects.plans import PlanSettings, read_plan
 from core.store.projects.project_commands import Project
-from core.store.scores.forecasts import MOST_TOKENS, SchemeQuestion, share_simulated
-from core.views.schemes import scheme_comparison
+from core.store.scores.forecasts import MOST_TOKENS, GuessSource, SchemeQuestion, share_simulated
+from core.views.kinds import scheme_comparison
 from ui.plan.planner_box import guess_source
 from ui.shared import chart_files, choosers, frame, jobs
 from ui.shared.tables import named
 
-_PLAN = "_plan_for_schemes"
 
-
-def plan_link(project: Project, area_id: int | None, settings: PlanSettings) -> None:
-    """The way from a plan, saved or not, to the comparison of schemes with its items, hours and voters."""
-    st.session_state[_PLAN] = project.id, area_id, settings
-    frame.link(
-        "schemes", "Which scheme? Compare other ways to ask at this cost", icon=":material/balance:", area_id=area_id
+def equal_time_box(
+    project: Project, area_id: int | None, n_items: int, settings: PlanSettings | None, source: GuessSource | None
+) -> None:
+    """All of it. settings : of comparisons as they stand on the page, else the saved ones are taken; source : what the
+    page guesses of items and voters already, else it is asked here."""
+    box = st.expander(
+        "Which kind of question? Compare them at equal time", key=f"schemes-{project.id}", on_change="rerun"
     )
+    if box.open:
+        with box:
+            _box(project, area_id, n_items, settings or read_plan(frame.store(), project.id, area_id), source)
 
 
-def shown_plan(project: Project, area_id: int | None) -> PlanSettings | None:
-    """The plan that the Plan page showed last for this ranking, None where it wasn't opened."""
-    kept = st.session_state.get(_PLAN)
-    return kept[2] if kept is not None and kept[:2] == (project.id, area_id) else None
-
-
-def which_box(project: Project, area_id: int | None, n_items: int) -> None:
-    """All of the tab."""
-    st.markdown("**Every scheme asks the same simulated voters for the same person-hours.**")
-    asked = _asked(project, area_id, n_items)
+def _box(
+    project: Project, area_id: int | None, n_items: int, settings: PlanSettings | None, source: GuessSource | None
+) -> None:
+    st.markdown("**Every kind asks the same simulated voters for the same person-hours.**")
+    asked = _asked(project, area_id, n_items, settings, source)
     if asked is None:
         return
     try:
@@ -47,7 +45,7 @@ def which_box(project: Project, area_id: int | None, n_items: int) -> None:
         frame.show_error(error)
         return
     found = jobs.figure(
-        wanted, project, "Compare the schemes", key=f"schemes-go-{project.id}", type="primary",
+        wanted, project, "Compare the kinds", key=f"schemes-go-{project.id}", type="primary",
         icon=":material/science:", help=None,
     )  # fmt: skip
     if found is not None:
@@ -55,9 +53,10 @@ def which_box(project: Project, area_id: int | None, n_items: int) -> None:
         _result(project, asked, list(found.result), n)
 
 
-def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestion | None:
+def _asked(
+    project: Project, area_id: int | None, n_items: int, settings: PlanSettings | None, source: GuessSource | None
+) -> SchemeQuestion | None:
     """The question as the widgets have it, None where it makes no sense, which is told."""
-    settings = shown_plan(project, area_id) or read_plan(frame.store(), project.id, area_id)
     words = {"tokens": "a number of tokens"}
     if n_items >= 4:
         words = {"project": f"this project ({many(n_items, 'item')})"} | words
@@ -73,16 +72,16 @@ def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestio
         usual = _usual_hours(settings, n_items if not tokens else 0, n)
         hours = st.number_input(
             "Person-hours", 0.1, 100_000.0, usual, key=f"schemes-hours-{project.id}-{n}-{usual}", width=150,
-            help="What every scheme may take in all. At first: those of the project's plan, or 89 s per item.",
+            help="What every kind may take in all. At first: those of the project's plan, or 89 s per item.",
         )  # fmt: skip
         simulations = st.number_input(
             "Panels", 2, 200, 10, key=f"schemes-panels-{project.id}", width=110,
-            help=("How many panels of voters are simulated for each scheme: more make surer means. "
+            help=("How many panels of voters are simulated for each kind: more make surer means. "
             "10 on 1,000 items take about a minute."),
         )  # fmt: skip
     read, decide = _times(project, settings)
     n_voters = min(settings.n_voters if settings else PlanSettings().n_voters, 1000)
-    source = guess_source(project, area_id, n_voters)
+    source = source or guess_source(project, area_id, n_voters)
     try:
         return SchemeQuestion(area_id, int(tokens), float(hours), read, decide, int(simulations), source)
     except RunoffError as error:
@@ -107,7 +106,7 @@ def _times(project: Project, settings: PlanSettings | None) -> tuple[float, floa
             width=200,
             help="A comparison and a rating take 1 decision, a tuple 2, a group one for each word.",
         )
-    assumed = "Both are assumptions, which decide much: we know of no source that times all schemes on the same items."
+    assumed = "Both are assumptions, which decide much: we know of no source that times all kinds on the same items."
     told = {"comparison": 2 * read + decide, "rating": read + decide, "of_tuple": 4 * read + 2 * decide}
     if settings:
         by_them = (
@@ -138,11 +137,11 @@ def _result(project: Project, asked: SchemeQuestion, rows: list[SchemeRow], n_it
         config[name] = st.column_config.NumberColumn(name, help=about[name], format="localized")
     config["scheme"] = st.column_config.TextColumn("scheme", help=about["scheme"], pinned=True)
     found = scheme_comparison.table(rows, share)
-    st.dataframe(found, hide_index=True, column_config=config, placeholder="–", alt="Schemes at equal cost")
+    st.dataframe(found, hide_index=True, column_config=config, placeholder="–", alt="Kinds of question at equal cost")
     points = scheme_comparison.points(rows)
     if len(points):
         name = f"{slug(project.name)}-schemes"
-        chart_files.show(scheme_comparison.chart(points), points, name=name, alt="Accuracy of the schemes")
+        chart_files.show(scheme_comparison.chart(points), points, name=name, alt="Accuracy of the kinds of question")
     st.caption(
         f"{many(n_items, 'item')}, {asked.hours:g} person-hours, {asked.source.panel.n_voters:,} voters a panel. "
         "± is the standard deviation over panels: what one campaign may differ by, not the error of the mean."

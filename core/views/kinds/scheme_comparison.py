@@ -1,4 +1,4 @@
-"""What the comparison of schemes shows."""
+"""What the comparison of kinds at equal time shows."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""What pages show of kinds of question: their rounds, their files, and how kinds compare."""

@@ -1,1 +1,0 @@
-"""What the page Other schemes shows."""

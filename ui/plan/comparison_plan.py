@@ -1,0 +1,110 @@
+"""The plan of comparisons: how many ballots, how many items stay, how often each is shown, and what that costs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.base.durable import slug
+from core.errors import PlanError
+from core.questions import COMPARISON
+from core.store.projects.plans import PlanSettings, proposed_plan, read_plan, save_plan
+from core.store.projects.project_commands import Project
+from core.store.scores.forecasts import GuessSource
+from core.views.overview import RankingStatus
+from core.views.plan import given_away, plan_said
+from ui.plan import plan_figures
+from ui.plan.budget_box import budget_box
+from ui.plan.checks_box import checks_cost
+from ui.plan.pilot_box import pilot_seconds
+from ui.plan.plan_form import settings_form
+from ui.plan.planner_box import planner_box
+from ui.plan.registration_box import registration_box
+from ui.shared import cache, drafts, frame
+from ui.shared.badges import Badge
+
+FIXED = Badge(":material/lock:", "fixed", "Ballot 1 is drawn, so the plan stays as it is.")
+
+
+def show(
+    project: Project, area_id: int | None, standing: RankingStatus, headline: Any
+) -> tuple[PlanSettings | None, GuessSource | None]:
+    """All of the plan, its first line in `headline`; the settings as they stand in the widgets, and what items and
+    voters are guessed to be. None where they are no plan, which is told."""
+    standings = cache.load_standings(frame.store(), project)
+    saved = read_plan(frame.store(), project.id, area_id)
+    locked = bool(standing.ballots)
+    key = f"{project.id}-{area_id}-{'saved' if saved else 'new'}"  # of the widgets, which start from what is saved
+    draft = f"plan-{project.id}-{area_id}"
+    key += f"-{drafts.turn(draft)}" if drafts.turn(draft) else ""
+    stored = saved or proposed_plan(standing.n_items, project.seed)
+    start = stored if locked else drafts.begin(draft, f"n_ballots-{key}", stored, over_others=True)
+    back = st.container()
+    try:
+        settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
+        if not locked:
+            drafts.keep(draft, settings, stored)
+            with back:
+                drafts.show_restored(draft, "Your changes")
+        plan = settings.plan(standing.n_items)
+    except PlanError as error:
+        frame.show_error(error)
+        return None, None
+    if not locked:
+        plan_figures.trial_seconds(project.id, settings, key=key)
+        pilot_seconds(frame.store(), project, area_id, settings, key=key)
+        budget_box(project.id, settings, standing.n_items, key=key)
+        _save(project, standing, standings, settings, saved)
+    cost = settings.cost(plan)
+    plan_figures.figures(plan, settings, cost)
+    checks_cost(project, area_id, plan, settings)
+    plan_figures.wage_box(project.id, settings, cost, key=key, locked=locked)
+    plan_figures.ballots(plan, settings, name=f"{slug(project.name)}-plan")
+    for pair in given_away(frame.store(), project.id, settings.wording.examples):
+        shown = frame.plain(" – ".join(pair))
+        st.warning(f"An example shows {shown}, which voters are asked about too. Take another pair.")
+    advice = st.container()
+    found, source = planner_box(project, area_id, settings, plan, key=key, locked=locked, unasked=settings == stored)
+    with headline:
+        frame.first_line(plan_said(plan, cost, found), *([FIXED] if locked else []))
+    with advice:
+        plan_figures.advice(plan, found)
+    registration_box(project, planned=saved is not None, locked=any(each.ballots for each in standings))
+    return settings, source
+
+
+def _save(
+    project: Project,
+    standing: RankingStatus,
+    standings: tuple[RankingStatus, ...],
+    settings: PlanSettings,
+    saved: PlanSettings | None,
+) -> None:
+    """The button that saves, or the way on where there is nothing to save."""
+    area_id, is_saved = standing.ranking.area_id, settings == saved and COMPARISON in standing.asked.kinds
+    with st.container(horizontal=True, vertical_alignment="center"):
+        frame.command_button(
+            "Save this plan",
+            partial(save_plan, area_ids=(area_id,)),
+            project.id,
+            settings,
+            done="The plan is saved. Next: draw ballot 1 on the Collect page.",
+            type="secondary" if is_saved else "primary",
+            disabled=is_saved,
+        )
+        others = [other.ranking.area_id for other in standings if not other.ballots and other.n_items > 1]
+        if len(others) > 1:
+            frame.command_button(
+                f"Save it for all {len(others)} areas",
+                partial(save_plan, area_ids=tuple(others)),
+                project.id,
+                settings,
+                done=f"The plan of {len(others)} areas is saved. Next: draw their first ballots on the Collect page.",
+                help="Every area without a ballot gets these numbers; each keeps its own number of items.",
+            )
+        if is_saved:
+            frame.link("collect", "**Next: collect votes**", icon=":material/arrow_forward:")
+        elif saved and settings != saved:
+            st.caption("Not saved yet: these numbers differ from the saved plan.")

@@ -1,1 +1,0 @@
-"""Pieces of the page Other schemes."""
