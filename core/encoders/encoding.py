@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ..embeddings import EmbeddingInfo
+from ..embeddings import EmbeddingInfo, Similarities
 from ..embeddings.formats import SIMILARITIES, Block
-from ..embeddings.similarities import pairs_of, write
+from ..embeddings.similarities import SimilarityPairs, described, pairs_of, write
 from ..embeddings.storage import FolderSink
 from ..errors import InputError
 from ..evaluation.models import Encoder, given
@@ -106,6 +106,25 @@ def score_into(
     progress: Callable[[int, int], None] | None = None,
 ) -> EmbeddingInfo:
     """Write the similarities that a cross-encoder gives pairs of tokens into a new folder; else as `encode_into`."""
+    made, info = _scored(scorer, pairs, source, (KEY, digest), recipe, progress)
+    folder.mkdir(parents=True)
+    return write(folder, made, info)
+
+
+def scored(scorer: PairScorer, pairs: Sequence[tuple[str, str]], *, name: str, recipe: Recipe = ()) -> Similarities:
+    """The similarities that a cross-encoder gives pairs of tokens, in memory."""
+    made, info = _scored(scorer, pairs, name, (KEY, name), recipe, None)
+    return Similarities(described(info, made), made)
+
+
+def _scored(
+    scorer: PairScorer,
+    pairs: Sequence[tuple[str, str]],
+    source: str,
+    companion: tuple[str, str],
+    recipe: Recipe,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[SimilarityPairs, EmbeddingInfo]:
     distinct = _distinct_pairs(pairs)
     values: list[np.ndarray] = []
     for start in range(0, len(distinct), STEP):
@@ -122,11 +141,10 @@ def score_into(
         n_bytes=made.values.nbytes,
         notes=(f"similarities of {len(distinct):,} pairs of the project, each the mean of both orders; of no others",),
         kind=SIMILARITIES,
-        companions=((KEY, digest),),
+        companions=(companion,),
         recipe=recipe,
     )
-    folder.mkdir(parents=True)
-    return write(folder, made, info)
+    return made, info
 
 
 def encoder_of(info: dict) -> str:

@@ -51,6 +51,10 @@ class KeptVectors:
                 found.append(_read(path))
         return found
 
+    def texts(self) -> set[str]:
+        """The texts whose vectors are kept."""
+        return {text for batch in self.batches() for text in batch.texts}
+
     def add(self, batch: KeptBatch) -> None:
         """Keep a batch; it is on the disk when this returns. Raises `StoreError` where it can't be written."""
         about = {"answered": batch.answered, "day": batch.day, "counted": str(batch.n_counted)}

@@ -70,6 +70,11 @@ class EmbeddingServer:
         return {"address": self.address, "model": self.model, "text": self.template}
 
     @property
+    def request(self) -> dict[str, Any]:
+        """What it was made of, as a job keeps it."""
+        return {"address": self.address, "model": self.model, "template": self.template, "batch": self.batch}
+
+    @property
     def digest(self) -> str:
         """A hash of `about`."""
         return hashlib.sha256(json.dumps(self.about, sort_keys=True).encode()).hexdigest()
@@ -91,14 +96,14 @@ class EmbeddingServer:
         """The text that stands for a token."""
         return self.template.replace(TOKEN, token)
 
-    def says(self, n_tokens: int) -> str:
-        """What is sent where, in sentences."""
+    def says(self, n_tokens: int, of: str = "project") -> str:
+        """What is sent where, in sentences; `of` is what the tokens belong to."""
         key = f"The key in {KEY_VARIABLE} goes along. " if self.sends_key else ""
         if self.is_open and os.environ.get(KEY_VARIABLE):
             key = f"The key in {KEY_VARIABLE} doesn't, as it would go unencrypted. "
         each = "each as it is" if self.template == TOKEN else f"each as “{self.template}”"
         return (
-            f"The project's {n_tokens:,} tokens, {each}, and the model's name go to {self.address}{PATH}, "
+            f"The {of}'s {n_tokens:,} tokens, {each}, and the model's name go to {self.address}{PATH}, "
             f"{self.batch:,} a request. {key}No vote, no voter's name and nothing else of the project is sent."
         )
 

@@ -5,6 +5,7 @@ Scores of resampled voters behind the project's dataset, a column per item.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +17,9 @@ from ...errors import RunoffError
 from ...evaluation import TOP_K, Evaluation, ModelComparison, compare
 from ...evaluation.vote_intervals import WHY_NOT_PAPER, ScoreDraws, draw_scores, number_of_resamples
 from ...protocols import protocol_of
+from ...scores import BallotVotes
 from ...store import Store
+from ...store.ballots.ballot_rows import Ballot
 from ...store.command import project_row
 from ...store.projects.embedding_library import embeddings_of, open_library
 from ...store.projects.plans import read_rankings
@@ -59,19 +62,29 @@ def load_draws(store: Store, project_id: str, resamples: int = 0, *, progress: P
     """
     with store.read() as conn:
         seed = project_row(conn, project_id).seed
+        named = items_of(conn, project_id).set_index("item")[KEYS]
+    rankings = read_rankings(store, project_id)
+    every = [(ranking.area, *closed_votes(store, project_id, ranking.area_id)) for ranking in rankings]
+    return draws_of([part for part in every if part[1]], named, seed, resamples, progress=progress)
+
+
+def draws_of(
+    parts: Sequence[tuple[str, Sequence[Ballot], Sequence[BallotVotes]]],
+    named: pd.DataFrame,
+    seed: int,
+    resamples: int = 0,
+    *,
+    progress: Progress | None = None,
+) -> DatasetDraws:
+    """The same of each ranking's area ("" for all), closed ballots and votes; `named` has the `KEYS` of each item."""
     found: list[ScoreDraws] = []
     tables = []
     items = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)))
-    rankings = read_rankings(store, project_id)
-    every = [(ranking.area, *closed_votes(store, project_id, ranking.area_id)) for ranking in rankings]
-    parts = [part for part in every if part[1]]
     if not parts:
         return replace(items, problem=NOT_CLOSED)
     if any(protocol_of(ballots[-1].protocol).about.rescales for _, ballots, _ in parts):
         return replace(items, problem=WHY_NOT_PAPER)
     times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
-    with store.read() as conn:
-        named = items_of(conn, project_id).set_index("item")[KEYS]
     told = split(progress, [sum(len(ballot.first) for ballot in votes) for _, _, votes in parts])
     for number, ((area, ballots, votes), of_part) in enumerate(zip(parts, told, strict=True)):
         try:
