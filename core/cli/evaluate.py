@@ -442,6 +442,7 @@ def evaluate_command(
     by_encoders = made.of_folders(encoders, table, trust=trust)
     by_servers = made.of_servers(servers, table, template=template, batch=batch, cache=cache)
     predicted, by_predictions, reported = made.of_predictions(mteb, table)
+    made.recipes |= dict.fromkeys(spellings, (("model", "a similarity of spellings"),))
     by_letters = (Spelling(_SPELLINGS[name]) for name in spellings)
     every: Iterator[Model] = chain(_with_options(loaded), by_encoders, by_servers, by_predictions, by_letters)
     comparison = compare(table, every, n0=n0, notion=notion, policy=policy, top=top)
