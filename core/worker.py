@@ -26,6 +26,7 @@ from .encoders import (
     open_scorer,
     score_into,
 )
+from .encoders.encoding import ENCODED, STATIC_MODEL
 from .encoders.server import serve_into
 from .errors import RunoffError, StoreError
 from .jobs.lifecycle import JOBS, Job, Reporter, clean_up, finish, read_job, remove_upload
@@ -150,7 +151,8 @@ def _from_folder(
         return score_into(work, scorer, pairs, **about), digest
     encoder = open_encoder(found, trusted=trusted)
     about["progress"] = lambda done, total: report(done, total, "tokens encoded")
-    return encode_into(work, encoder, tokens, **about), digest
+    format_ = STATIC_MODEL if found.static else ENCODED
+    return encode_into(work, encoder, tokens, format_=format_, **about), digest
 
 
 def _served(store: Store, job: Job, report: Reporter, work: Path, tokens: Sequence[str]) -> tuple[EmbeddingInfo, str]:

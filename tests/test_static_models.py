@@ -16,6 +16,7 @@ import pytest
 from core.encoders import digest_of, encode_into, inspect, open_encoder
 from core.encoders.tensors import open_tensors
 from core.errors import InputError
+from tests.static_folders import make_letters_model, write_tensors
 
 REFERENCE = Path(__file__).parent / "reference"
 TINY = REFERENCE / "tiny_static"
@@ -24,20 +25,6 @@ pytest.importorskip("tokenizers", reason="needs the package tokenizers (the extr
 
 def change(path: Path, **values: object) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-
-
-def tensors(path: Path, **arrays: np.ndarray) -> None:
-    """A file of safetensors."""
-    kinds, header, body = {"f4": "F32", "i8": "I64", "f2": "F16"}, {}, b""
-    for name, array in arrays.items():
-        data = array.tobytes()
-        kind = kinds[array.dtype.str[1:]]
-        header[name.replace("__", ".")] = {
-            "dtype": kind, "shape": list(array.shape), "data_offsets": [len(body), len(body) + len(data)],
-        }  # fmt: skip
-        body += data
-    told = json.dumps(header).encode()
-    path.write_bytes(len(told).to_bytes(8, "little") + told + body)
 
 
 @pytest.fixture
@@ -60,7 +47,7 @@ def test_vectors_are_those_of_model2vec() -> None:
 def test_a_static_embedding_takes_all_subwords(copied: Path) -> None:
     """sentence-transformers keeps what isn't known in the mean, and says in modules.json whether lengths are 1."""
     rows = open_tensors(copied / "model.safetensors")["embeddings"].floats()
-    tensors(copied / "model.safetensors", embedding__weight=rows)
+    write_tensors(copied / "model.safetensors", embedding__weight=rows)
     (copied / "config.json").unlink()
     parts = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}]
     (copied / "modules.json").write_text(json.dumps(parts))
@@ -95,10 +82,10 @@ def test_what_doesnt_fit_is_told(copied: Path) -> None:
         ({"embeddings": rows, "weights": np.ones((19, 1), dtype=np.float32)}, "can't be read"),
         ({"embeddings": rows, "mapping": np.ones(19, dtype=np.float32)}, "can't be read"),
     ):
-        tensors(path, **arrays)
+        write_tensors(path, **arrays)
         with pytest.raises(InputError, match=said):
             open_encoder(copied)
-    tensors(path, embeddings=rows)
+    write_tensors(path, embeddings=rows)
     (copied / "tokenizer.json").write_text('{"model": 3}')
     with pytest.raises(InputError, match="can't be read by the package tokenizers"):
         open_encoder(copied)
@@ -145,3 +132,10 @@ def test_how_its_vectors_are_made_is_kept_with_them(tmp_path: Path) -> None:
         ("text", "{token}"),
         ("revision", "bf8b056"),
     )
+
+
+def test_one_made_by_hand_reads_any_word(tmp_path: Path) -> None:
+    vectors = open_encoder(make_letters_model(tmp_path / "letters")).encode(["sea", "SEA", "es"])
+    np.testing.assert_array_equal(vectors[0], vectors[1])
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
+    assert np.abs(vectors[0] - vectors[2]).max() > 0.1

@@ -21,8 +21,9 @@ from ..errors import InputError
 from ..evaluation.models import Encoder, given
 from .cross import PairScorer, both_orders
 
-ENCODED, SCORED, SERVED = "sentence encoder", "cross-encoder", "a server's model"  # the formats of what is made here
-FORMATS = (ENCODED, SCORED, SERVED)
+# The formats of what is made here.
+ENCODED, STATIC_MODEL, SCORED, SERVED = "sentence encoder", "static model", "cross-encoder", "a server's model"
+FORMATS = (ENCODED, STATIC_MODEL, SCORED, SERVED)
 KEY = "encoder"  # of the hash of its files, among its companions
 STEP = 256  # tokens, or pairs, between two signs of progress
 Recipe = tuple[tuple[str, str], ...]
@@ -36,6 +37,7 @@ def encode_into(
     source: str,
     digest: str,
     recipe: Recipe = (),
+    format_: str = ENCODED,
     progress: Callable[[int, int], None] | None = None,
 ) -> EmbeddingInfo:
     """Write what an encoder makes of distinct tokens, each read as one short text, into a new folder.
@@ -55,7 +57,7 @@ def encode_into(
             raise InputError(f"{source} returns vectors of different lengths for different tokens.")
     said = f"vectors of {len(distinct):,} tokens of the project, each read as one short text; of no other words"
     return write_vectors(
-        folder, distinct, np.concatenate(parts), format_=ENCODED, source=source, digest=digest, recipe=recipe, note=said
+        folder, distinct, np.concatenate(parts), format_=format_, source=source, digest=digest, recipe=recipe, note=said
     )
 
 

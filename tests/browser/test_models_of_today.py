@@ -14,15 +14,18 @@ from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 from tests.half_way import make_half_way
 from tests.models_server import models_server
+from tests.static_folders import make_letters_model
 
-STATIC = Path(__file__).resolve().parents[1] / "reference" / "tiny_static" / "plain"
 PROJECT = "half-way"
 
 pytestmark = [pytest.mark.browser, pytest.mark.release]
 pytest.importorskip("tokenizers", reason="needs the package tokenizers (the extra models)")
 
 
-def test_a_static_model_and_a_servers_model_join(own_server: Server, visit: Callable[..., Visitor]) -> None:
+def test_a_static_model_and_a_servers_model_join(
+    own_server: Server, visit: Callable[..., Visitor], tmp_path: Path
+) -> None:
+    static = make_letters_model(tmp_path / "static letters")
     store = open_store(own_server.workspace)
     make_half_way(store, PROJECT)
     store.engine.dispose()
@@ -31,10 +34,10 @@ def test_a_static_model_and_a_servers_model_join(own_server: Server, visit: Call
     with models_server() as models:
         visitor.open(f"embeddings?project={PROJECT}")
         visitor.turn_to("A model's folder")
-        visitor.fill("Folder of the model", str(STATIC))
-        visitor.says("a static model (model2vec, 8 dimensions), computed here")
+        visitor.fill("Folder of the model", str(static))
+        visitor.says("a static model (model2vec, 6 dimensions), computed here")
         visitor.press("Encode 80 tokens")
-        visitor.says("plain is added: 80 encoded tokens.")
+        visitor.says("static letters is added: 80 encoded tokens.")
 
         visitor.turn_to("A model on a server")
         visitor.says("Nothing is sent until you switch it on for this project")
@@ -58,6 +61,8 @@ def test_a_static_model_and_a_servers_model_join(own_server: Server, visit: Call
     visitor.says(re.compile(rf"How it was made\. model: letters; server: {models.url}; answered as: letters-1"))
     visitor.go("Evaluate")
     board = visitor.main.get_by_role("table").first
-    for name in ("plain", "letters"):
-        expect(board.get_by_text(name, exact=True).first).to_be_visible()
+    for name in ("static letters", "letters", "GloVe 6B 50d, 20,000 words"):
+        row = board.get_by_role("row").filter(has=visitor.page.get_by_role("cell", name=name, exact=True))
+        expect(row).to_contain_text(re.compile(r"\d to \d|to come"))
+        expect(row).to_contain_text(re.compile(r"[-−]?0\.\d{3}"))
     visitor.check_no_error()
