@@ -18,6 +18,7 @@ from core.encoders import SCORED
 from core.errors import RunoffError, StoreError
 from core.jobs import lifecycle
 from core.store import Store
+from core.store.backups import back_up
 from core.store.projects.archive import duplicate_project, export_project, import_project
 from core.store.projects.embedding_library import open_library, read_embeddings
 from core.store.projects.servers import allow_server, allowed_servers, check_allowed
@@ -126,6 +127,9 @@ def test_a_run_that_ended_goes_on_and_takes_the_place_of_the_old_vectors(workspa
     fake.answer = lambda texts: whole(right([text + "!" for text in texts]))
     assert run("add", "Test", "letters", *options, "--anew").exit_code == 0
     (second,) = read_embeddings(workspace, project_id)
+    kept = sorted(path.relative_to(workspace.folder).as_posix() for path in workspace.answers.rglob("*.arrow"))
+    assert {*kept} <= {*back_up(workspace, workspace.folder.parent / "backup.zip")["files"]}  # it was paid for
+    assert len(kept) == 3
     assert (second.name, second.id != first.id) == ("letters", True)
     np.testing.assert_array_equal(open_library(workspace, second).vectors(["cat"])[0], vector_of("cat!"))
 
