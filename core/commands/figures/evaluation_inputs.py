@@ -25,7 +25,7 @@ from ...store.projects.embedding_library import embeddings_of, open_library
 from ...store.projects.plans import read_rankings
 from ...store.scores.project_dataset import dataset_of
 from ...store.tokens.areas import items_of
-from ...store.votes.tallies import closed_votes
+from ...store.votes.tallies import ballot_votes, closed_ballots_of
 
 KEYS = ["area", "token_a", "token_b"]
 NOT_CLOSED = "Intervals come once a ballot is closed."
@@ -60,12 +60,24 @@ def load_draws(store: Store, project_id: str, resamples: int = 0, *, progress: P
     votes. Where each area has a ranking of its own, voters are drawn for each area apart. Errors that votes cause
     are told in `problem`, and to `progress` how far it is.
     """
+    none = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)))
+    rankings = read_rankings(store, project_id)
     with store.read() as conn:
         seed = project_row(conn, project_id).seed
+        closed = [(ranking.area, closed_ballots_of(conn, project_id, ranking.area_id)) for ranking in rankings]
+        closed = [(area, ballots) for area, ballots in closed if ballots]
+        if why := why_no_draws([ballots for _, ballots in closed]):
+            return replace(none, problem=why)  # before a million votes are read for nothing
+        parts = [(area, ballots, [ballot_votes(conn, ballot.id) for ballot in ballots]) for area, ballots in closed]
         named = items_of(conn, project_id).set_index("item")[KEYS]
-    rankings = read_rankings(store, project_id)
-    every = [(ranking.area, *closed_votes(store, project_id, ranking.area_id)) for ranking in rankings]
-    return draws_of([part for part in every if part[1]], named, seed, resamples, progress=progress)
+    return draws_of(parts, named, seed, resamples, progress=progress)
+
+
+def why_no_draws(closed: Sequence[Sequence[Ballot]]) -> str:
+    """Why voters can't be resampled, by the closed ballots of each ranking that has any; "" where they can."""
+    if not closed:
+        return NOT_CLOSED
+    return WHY_NOT_PAPER if any(protocol_of(ballots[-1].protocol).about.rescales for ballots in closed) else ""
 
 
 def draws_of(
@@ -77,14 +89,12 @@ def draws_of(
     progress: Progress | None = None,
 ) -> DatasetDraws:
     """The same of each ranking's area ("" for all), closed ballots and votes; `named` has the `KEYS` of each item."""
+    none = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)))
+    if why := why_no_draws([ballots for _, ballots, _ in parts]):
+        return replace(none, problem=why)
+    times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
     found: list[ScoreDraws] = []
     tables = []
-    items = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)))
-    if not parts:
-        return replace(items, problem=NOT_CLOSED)
-    if any(protocol_of(ballots[-1].protocol).about.rescales for _, ballots, _ in parts):
-        return replace(items, problem=WHY_NOT_PAPER)
-    times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
     told = split(progress, [sum(len(ballot.first) for ballot in votes) for _, _, votes in parts])
     for number, ((area, ballots, votes), of_part) in enumerate(zip(parts, told, strict=True)):
         try:
@@ -92,7 +102,7 @@ def draws_of(
             made = draw_scores(votes, ballots[-1].protocol, resamples=times, rng=rng, progress=of_part)
             found.append(made)
         except RunoffError as error:
-            return replace(items, problem=f"{area}: {error}" if area else str(error))
+            return replace(none, problem=f"{area}: {error}" if area else str(error))
         tables.append(named.loc[found[-1].items])
     drawn = np.concatenate([draws.drawn for draws in found], axis=1)
     return DatasetDraws(pd.concat(tables, ignore_index=True), drawn)
