@@ -19,6 +19,7 @@ import click
 from . import __version__
 from .cli.archived import archived_command
 from .cli.dataset import diff_command, replay_command
+from .cli.embeddings import embeddings_command
 from .cli.evaluate import evaluate_command
 from .cli.ratings import groups_command, ratings_command
 from .cli.rounds import rounds_command, voters_command
@@ -69,6 +70,7 @@ def cli(context: click.Context, port: int | None, workspace: Path | None, no_bro
 for _command in (
     vote_command,
     evaluate_command,
+    embeddings_command,
     tokens_command,
     simulate_command,
     schemes_command,

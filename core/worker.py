@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,19 @@ import sqlalchemy as sa
 
 from .base.durable import shown_path
 from .commands import executor
-from .embeddings import import_embedding
-from .encoders import digest_of, encode_into, encoder_of, inspect, open_encoder
+from .embeddings import EmbeddingInfo, import_embedding
+from .encoders import (
+    EmbeddingServer,
+    digest_of,
+    encode_into,
+    encoder_of,
+    inspect,
+    open_encoder,
+    open_scorer,
+    score_into,
+)
+from .encoders.encoding import ENCODED, STATIC_MODEL
+from .encoders.server import serve_into
 from .errors import RunoffError, StoreError
 from .jobs.lifecycle import JOBS, Job, Reporter, clean_up, finish, read_job, remove_upload
 from .store import Store, open_store
@@ -23,6 +35,7 @@ from .store import schema as t
 from .store.command import command, mark_done
 from .store.engine import now
 from .store.projects.embedding_library import adopt_import, embeddings_of, record_import, take_import, unlink_embedding
+from .store.projects.servers import check_allowed
 from .store.tokens.areas import areas_of
 
 BEAT_SECONDS = 5.0
@@ -103,21 +116,18 @@ def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
 
 
 def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
-    """A sentence encoder's vectors of the project's tokens; what it made of earlier token lists goes."""
-    project_id = str(job.project_id)
-    found = inspect(job.params["path"])
+    """What a model makes of the project's tokens; what it made of earlier token lists goes."""
+    project_id, work = str(job.project_id), store.incoming / f"job-{job.id}"
     with store.read() as conn:
-        tokens = [token for area in areas_of(conn, project_id) for token in area.tokens]
-    encoder, digest = open_encoder(found, trusted=bool(job.params.get("trusted", False))), digest_of(found)
-    work, source = store.incoming / f"job-{job.id}", str(found.folder)
-    info = encode_into(
-        work,
-        encoder,
-        tokens,
-        source=found.name,
-        digest=digest,
-        progress=lambda done, total: report(done, total, "tokens encoded"),
-    )
+        areas = areas_of(conn, project_id)
+    tokens = [token for area in areas for token in area.tokens]
+    if "server" in job.params:
+        info, digest = _served(store, job, report, work, tokens)
+        source = info.source
+    else:
+        pairs = [pair for area in areas for pair in combinations(area.tokens, 2)]
+        info, digest = _from_folder(job, report, work, tokens, pairs)
+        source = shown_path(job.params["path"])
     embedding_id = adopt_import(store, work, info.identity)
     result: dict[str, Any] = {"n_words": info.n_words, "dimensions": info.dimensions, "embedding_id": embedding_id}
     with command(store, project_id, "encode tokens") as change:
@@ -126,6 +136,37 @@ def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
                 unlink_embedding(change.conn, project_id, before.id)
         result["name"] = take_import(change, embedding_id, info, name=job.params["name"], source=source)
         mark_done(change.conn, job.id, result)
+
+
+def _from_folder(
+    job: Job, report: Reporter, work: Path, tokens: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> tuple[EmbeddingInfo, str]:
+    """What the model of a folder makes of tokens, or of the pairs within each area; and the hash of its files."""
+    found, trusted = inspect(job.params["path"]), bool(job.params.get("trusted", False))
+    digest = digest_of(found)
+    about: dict[str, Any] = {"source": found.name, "digest": digest, "recipe": found.recipe(digest)}
+    if found.scores_pairs:
+        scorer = open_scorer(found, trusted=trusted)
+        about["progress"] = lambda done, total: report(done, total, "pairs read in both orders")
+        return score_into(work, scorer, pairs, **about), digest
+    encoder = open_encoder(found, trusted=trusted)
+    about["progress"] = lambda done, total: report(done, total, "tokens encoded")
+    format_ = STATIC_MODEL if found.static else ENCODED
+    return encode_into(work, encoder, tokens, format_=format_, **about), digest
+
+
+def _served(store: Store, job: Job, report: Reporter, work: Path, tokens: Sequence[str]) -> tuple[EmbeddingInfo, str]:
+    """What a server makes of tokens, as long as the project lets them be sent there; and the hash of what it is."""
+    server = EmbeddingServer(**job.params["server"])
+    project_id = str(job.project_id)
+
+    def told(done: int, total: int, message: str) -> None:
+        check_allowed(store, project_id, server.address)
+        report(done, total, message)
+
+    check_allowed(store, project_id, server.address)
+    anew = bool(job.params.get("anew", False))
+    return serve_into(work, server, tokens, server.kept(store.answers), anew=anew, progress=told), server.digest
 
 
 WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {

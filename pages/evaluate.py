@@ -92,3 +92,4 @@ with st.expander("Add a model", icon=":material/add:"):
         "embeddings", "A file of vectors or of similarities: on the Embeddings page", icon=":material/upload_file:"
     )
     encoder_box.show(frame.store(), project, "evaluate")
+    frame.link("embeddings", "A model on a server: on the Embeddings page", icon=":material/dns:")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from core.embeddings import open_embedding
 from core.encoders import ENCODED, digest_of, encode_into, encoder_of, inspect, open_encoder
 from core.encoders.bert import WordPiece, read_word_pieces
-from core.encoders.folder import read_tensors
+from core.encoders.tensors import read_tensors
 from core.errors import InputError
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -182,7 +182,7 @@ def test_pickled_weights_need_trust(copied: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_encoded_tokens_are_an_embedding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.encoders.folder.STEP", 2)
+    monkeypatch.setattr("core.encoders.encoding.STEP", 2)
     encoder, told = Letters(), []
     tokens = ["sea", "taste", "machine learning", "sea", "xyz"]
     info = encode_into(

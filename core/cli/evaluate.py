@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,7 @@ from .shared import text_table, with_json, write_json
 if TYPE_CHECKING:
     from ..embeddings import Embedding
     from ..evaluation import Model, ModelComparison
+    from ..store.projects.records import CampaignRecord
     from ..voters.model import Panel
 
 
@@ -103,6 +105,7 @@ if TYPE_CHECKING:
     from ..evaluation.baselines import Baselines
     from ..evaluation.chance import ShareOfCeiling
     from ..evaluation.results import Ends
+    from ..evaluation.token_intervals import TokenDraws
 
     Shares = Mapping[str, Sequence[Mapping[str, ShareOfCeiling]]]  # as `chance.shares_of` gives them
 
@@ -355,8 +358,22 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
 @click.option("--votes", type=int, default=0, help="With --needed: where its search begins; default: 20 per item.")
 @click.option("--most", type=int, default=0, help="With --needed: the most votes tried; default: 16 times --votes.")
 @click.option("--voters-like", metavar="S1:S2,E1:E2", help="With --needed: ranges of σ* and ε; default: the paper's.")
+@click.option("--encoder", "encoders", multiple=True, type=click.Path(), help="Folder of a model of texts. Repeatable.")
 @click.option(
-    "--encoder", "encoders", multiple=True, type=click.Path(), help="Folder of a sentence encoder. Repeatable."
+    "--server", "servers", nargs=2, multiple=True, metavar="ADDRESS MODEL",
+    help="A model behind a server that speaks /v1/embeddings, to which the tokens are sent. Repeatable.",
+)  # fmt: skip
+@click.option("--template", default="{token}", show_default=True, help="With --server: the text of a token.")
+@click.option("--batch", type=int, default=64, show_default=True, help="With --server: texts in a request.")
+@click.option("--cache", type=click.Path(), help="With --server: folder of its answers; default: the user's caches.")
+@click.option(
+    "--mteb", multiple=True, type=click.Path(),
+    help="Result file or predictions of the package mteb on this very dataset, or a folder of them. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--leaderboard",
+    metavar="OUT",
+    help="Write OUT.html and OUT.csv: all models with ranges of ranks, groups, intervals, ceilings and coverage.",
 )
 @click.option(
     "--spelling",
@@ -393,6 +410,12 @@ def evaluate_command(
     most: int,
     voters_like: str | None,
     encoders: tuple[str, ...],
+    servers: tuple[tuple[str, str], ...],
+    template: str,
+    batch: int,
+    cache: str | None,
+    mteb: tuple[str, ...],
+    leaderboard: str | None,
     spellings: tuple[str, ...],
     with_baselines: bool,
     as_json: bool,
@@ -402,12 +425,12 @@ def evaluate_command(
 
     from ..dataset.files import read_dataset
     from ..embeddings import LookUp, as_mode, load
-    from ..encoders import open_encoder
-    from ..evaluation import compare, encoded, tokens_of, words_of
+    from ..evaluation import compare, tokens_of, words_of
     from ..evaluation.baselines import Spelling, baselines
+    from .leaderboard import NamedModels, served_name, write_leaderboard
 
-    if not models and not encoders and not spellings:
-        raise InputError("Name a MODEL, an encoder's folder with --encoder, or a --spelling.")
+    if not models and not encoders and not spellings and not servers and not mteb:
+        raise InputError("Name a MODEL, a model's folder with --encoder, a --server with its model, or a --spelling.")
     bounds = bounds_of(fail_under)
     table = read_dataset(dataset, encoding=dataset_encoding)
     tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
@@ -415,24 +438,45 @@ def evaluate_command(
     options: dict[str, Any] = {"trusted": trust, "encoding": encoding, "vocabulary": vocabulary, "look_up": look_up}
     wanted = words_of(tokens) if policy == "parts" else tokens
     loaded = (load(model, tokens=wanted, **options) for model in models)
-    by_encoders = (encoded(open_encoder(folder, trusted=trust), tokens, name=folder) for folder in encoders)
+    made = NamedModels()
+    by_encoders = made.of_folders(encoders, table, trust=trust)
+    by_servers = made.of_servers(servers, table, template=template, batch=batch, cache=cache)
+    predicted, by_predictions, reported = made.of_predictions(mteb, table)
+    made.recipes |= dict.fromkeys(spellings, (("model", "a similarity of spellings"),))
     by_letters = (Spelling(_SPELLINGS[name]) for name in spellings)
-    every: Iterator[Model] = chain(_with_options(loaded), by_encoders, by_letters)
+    every: Iterator[Model] = chain(_with_options(loaded), by_encoders, by_servers, by_predictions, by_letters)
     comparison = compare(table, every, n0=n0, notion=notion, policy=policy, top=top)
     differences: list[dict[str, Any]] = []
-    if with_tokens:
-        comparison, differences = _over_tokens(comparison, seed)
-    models = (*models, *encoders, *spellings)
-    shares, why_none = _shares(dataset, comparison, seed)
+    draws, problem = None, ""
+    if with_tokens or leaderboard:
+        try:
+            comparison, differences, draws = _over_tokens(comparison, seed)
+        except RunoffError as error:
+            if with_tokens:
+                raise
+            problem = str(error)
+    models = (*models, *encoders, *(served_name(*server) for server in servers), *predicted, *spellings)
+    record = _record_of(dataset)
+    shares, why_none = _shares(record, comparison, seed)
     told = evaluation_json(models, comparison, shares)
+    told["result_files"] = [asdict(each) for each in reported]
+    notes += made.notes
     if differences:
         told["token_differences"] = differences
-    if with_baselines:
+    if with_baselines or leaderboard:
         floor = baselines(table, n0=n0, top=top, rng=default_rng([seed, 11, 3]))
+    if with_baselines:
         told["baselines"] = baselines_json(floor)
         notes += [floor.problem] if floor.problem else []
     if needed:
         told["needed"] = simulated(comparison, (metrics or SHOWN)[0], seed, votes, most, voters_like)
+    if leaderboard:
+        first, title = (metrics or SHOWN)[0], str(table.attrs.get("title") or Path(dataset).stem)
+        about: dict[str, Any] = {"title": title, "first": first, "seed": seed, "floor": floor, "made": made}
+        told["leaderboard"] = write_leaderboard(
+            leaderboard, table, models, comparison, draws, record, shares, why_none,
+            **about, reported=reported, problem=problem,
+        )  # fmt: skip
     held = held_against(bounds, told["models"])
     if as_json:
         write_json({"dataset": dataset, "notes": notes, **told, **({"bounds": held} if held else {})})
@@ -443,29 +487,42 @@ def evaluate_command(
         ]
         parts += [baselines_text(floor, metrics or SHOWN)] if with_baselines else []
         parts += needed_lines(told["needed"]) if needed else []
+        parts += [f"Written: {' and '.join(told['leaderboard'])}"] if leaderboard else []
         click.echo("\n\n".join([*parts, *([bounds_text(held)] if held else [])]))
     if not all(result["passed"] for result in held):
         sys.exit(1)
 
 
-def _shares(dataset: str, comparison: ModelComparison, seed: int) -> tuple[Shares, str]:
-    """The models' shares from chance to the best that a published dataset's votes allow, and why there are none."""
+def _record_of(dataset: str) -> CampaignRecord | RunoffError | None:
+    """The record of a published dataset's campaign, or why it can't be read; None for any other file."""
     from zipfile import is_zipfile
 
-    from ..commands.recompute import closed_votes_of
     from ..dataset.published import is_published, read_published
-    from ..errors import RunoffError
-    from ..evaluation.chance import NO_CEILING, shares_of
     from ..store.projects.records import record_from
-    from ..trust.reliability import ceilings
     from .shared import read_file
+
+    data = read_file(dataset) if is_zipfile(dataset) else b""  # a large table isn't read twice
+    if not data or not is_published(data):
+        return None
+    try:
+        return record_from(read_published(data).files)
+    except RunoffError as error:
+        return error
+
+
+def _shares(record: CampaignRecord | RunoffError | None, comparison: ModelComparison, seed: int) -> tuple[Shares, str]:
+    """The models' shares from chance to the best that a published dataset's votes allow, and why there are none."""
+    from ..commands.recompute import closed_votes_of
+    from ..evaluation.chance import NO_CEILING, shares_of
+    from ..trust.reliability import ceilings
 
     found: dict[str, float] = {}
     why_none = NO_CEILING
-    data = read_file(dataset) if is_zipfile(dataset) else b""  # a large table isn't read twice
-    if data and is_published(data):
+    if isinstance(record, RunoffError):
+        why_none = f"There is no ceiling: {record}"
+    elif record is not None:
         try:
-            votes = closed_votes_of(record_from(read_published(data).files))
+            votes = closed_votes_of(record)
             found = ceilings([(b, v) for _, b, v in votes], n0=comparison.evaluations[0].n0)
             why_none = "" if found else "There is no ceiling: no ballot is closed."
         except RunoffError as error:
@@ -473,10 +530,8 @@ def _shares(dataset: str, comparison: ModelComparison, seed: int) -> tuple[Share
     return shares_of(comparison, found, why_none=why_none, seed=seed), why_none
 
 
-def _over_tokens(comparison: ModelComparison, seed: int) -> tuple[ModelComparison, list[dict[str, Any]]]:
-    """The comparison with intervals over tokens, and the difference of every two models in each figure."""
-    from dataclasses import asdict
-
+def _over_tokens(comparison: ModelComparison, seed: int) -> tuple[ModelComparison, list[dict[str, Any]], TokenDraws]:
+    """The comparison with intervals over tokens, the difference of every two models in each figure, and the draws."""
     from numpy.random import default_rng
 
     from ..evaluation.differences import by_tokens
@@ -488,7 +543,7 @@ def _over_tokens(comparison: ModelComparison, seed: int) -> tuple[ModelCompariso
         for figure in METRICS
         for pair in by_tokens(found.names, draws, figure)
     ]
-    return found, told
+    return found, told, draws
 
 
 def _with_options(loaded: Iterator[Embedding]) -> Iterator[Embedding]:

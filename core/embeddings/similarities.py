@@ -44,6 +44,16 @@ class SimilarityPairs:
         return np.where(keys[places] == wanted, self.values[places], np.nan)
 
 
+def pairs_of(a_tokens: Sequence[str], b_tokens: Sequence[str], values: np.ndarray) -> SimilarityPairs:
+    """The unordered pairs of `a_tokens` and `b_tokens` (n each) with their `values` (n,); no pair comes twice."""
+    numbers = {token: number for number, token in enumerate(dict.fromkeys([*a_tokens, *b_tokens]))}
+    places = np.array([[numbers[token] for token in tokens] for tokens in (a_tokens, b_tokens)], dtype=np.int32)
+    first, second = places.reshape(2, -1).min(axis=0), places.reshape(2, -1).max(axis=0)
+    order = np.lexsort((second, first))
+    words = pa.chunked_array([pa.array(list(numbers), pa.string())])
+    return SimilarityPairs(words, first[order], second[order], np.asarray(values, dtype=np.float64)[order])
+
+
 def read_pairs(source: Source, recognised: Recognised, notes: list[str]) -> SimilarityPairs:
     """The pairs in a file; remarks go to `notes`.
 

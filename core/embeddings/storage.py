@@ -49,6 +49,7 @@ class EmbeddingInfo:
     zeros, `n_not_finite` one with NaN or infinite values; the first of either kind are listed in `unusable`. `notes`
     says the same and more for people.
     With `n_buckets` above 0, vectors of other words can be made of their n-grams of `min_n` to `max_n` characters.
+    `recipe` says how a model made them, a name and a value at a time (`core.encoders`); a file has none.
     """
 
     format: str
@@ -69,6 +70,7 @@ class EmbeddingInfo:
     min_n: int = 0
     max_n: int = 0
     n_buckets: int = 0
+    recipe: tuple[tuple[str, str], ...] = ()
 
     @property
     def identity(self) -> str:
@@ -97,7 +99,9 @@ class EmbeddingInfo:
         if layout != LAYOUT:
             raise InputError(f"The embedding was imported in layout {layout}, {LAYOUT} is expected. Import it again.")
         companions = tuple((name, digest) for name, digest in info.companions)
-        return replace(info, notes=tuple(info.notes), unusable=tuple(info.unusable), companions=companions)
+        recipe = tuple((name, value) for name, value in info.recipe)
+        lists = {"notes": tuple(info.notes), "unusable": tuple(info.unusable), "companions": companions}
+        return replace(info, **lists, recipe=recipe)
 
 
 def norms_of(vectors: np.ndarray) -> np.ndarray:

@@ -1,13 +1,33 @@
-"""Sentence encoders from a folder on this machine: what it holds, and how its vectors are made.
+"""Models of texts: sentence encoders, static models and cross-encoders from a folder on this machine, and models behind
+a server.
 
-look_at(folder)        what is there, by which way it can be opened, what must be said or installed first
-open_encoder(found)    `encode(list of tokens) → array`
-encode_into(folder, …) the vectors of some tokens, kept like an imported embedding
+inspect(folder)           what is there, by which way it can be opened, what must be said or installed first
+open_encoder(found)       `encode(list of tokens) → array`
+open_scorer(found)        a cross-encoder: `predict(list of pairs) → array`
+encode_into(folder, …)    the vectors of some tokens, kept like an imported embedding
+EmbeddingServer(…)        what a server makes of tokens (`server.py`)
 
 A BERT with mean or first-token pooling (MiniLM, BGE, E5, GTE and their like) is computed here with NumPy, from its
-`model.safetensors`, and needs nothing else. Other kinds go by the optional package sentence-transformers.
+`model.safetensors`, and needs nothing else; a static model with the small package tokenizers. Other kinds go by the
+optional package sentence-transformers.
 """
 
-from .folder import ENCODED, FoundEncoder, digest_of, encode_into, encoder_of, inspect, open_encoder
+from .encoding import ENCODED, FORMATS, SCORED, SERVED, encode_into, encoder_of, score_into
+from .folder import FoundEncoder, digest_of, inspect, open_encoder, open_scorer
+from .server import EmbeddingServer
 
-__all__ = ["ENCODED", "FoundEncoder", "digest_of", "encode_into", "encoder_of", "inspect", "open_encoder"]
+__all__ = [
+    "ENCODED",
+    "FORMATS",
+    "SCORED",
+    "SERVED",
+    "EmbeddingServer",
+    "FoundEncoder",
+    "digest_of",
+    "encode_into",
+    "encoder_of",
+    "inspect",
+    "open_encoder",
+    "open_scorer",
+    "score_into",
+]

@@ -1,102 +1,48 @@
-"""The folder of a sentence encoder, as the package sentence-transformers writes it: looked at, and opened.
+"""The folder of a model of texts: looked at, and opened.
 
-A project's tokens, encoded once and kept like any imported embedding.
+What lies in a folder says by which way it is opened (`WAYS`). Static models and encoders of BERT's kind are computed
+here; other encoders, and cross-encoders, by the package sentence-transformers, which is optional.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ..base.durable import shown_path
-from ..embeddings import EmbeddingInfo
-from ..embeddings.formats import Block
-from ..embeddings.storage import FolderSink
 from ..errors import InputError
-from ..evaluation.models import Encoder, given, sentence_transformer
+from ..evaluation.models import Encoder, sentence_transformer
 from .bert import Bert, WordPiece, read_word_pieces
-
-ENCODED = "sentence encoder"  # its format
-KEY = "encoder"  # of the hash of its files, among its companions
-STEP = 256  # tokens between two signs of progress
-
-
-def encode_into(
-    folder: Path,
-    encoder: Encoder,
-    tokens: Sequence[str],
-    *,
-    source: str,
-    digest: str,
-    progress: Callable[[int, int], None] | None = None,
-) -> EmbeddingInfo:
-    """Write what an encoder makes of distinct tokens, each read as one short text, into a new folder.
-
-    `source` is what people call the encoder, `digest` the hash of its files; with the tokens it is the identity. Raises
-    `InputError` for no token, or where the encoder doesn't return one vector of the same length a token.
-    """
-    distinct = list(dict.fromkeys(tokens))
-    if not distinct:
-        raise InputError("There is no token to encode yet. Add token lists first.")
-    parts: list[np.ndarray] = []
-    for start in range(0, len(distinct), STEP):
-        if progress is not None:
-            progress(start, len(distinct))
-        some = distinct[start : start + STEP]
-        parts.append(np.asarray(encoder.encode(some), dtype=np.float32))
-        given(some, parts[-1], name=source)  # which checks their number
-        if parts[-1].shape[1] != parts[0].shape[1]:
-            raise InputError(f"{source} returns vectors of different lengths for different tokens.")
-    vectors = np.concatenate(parts)
-    folder.mkdir(parents=True)
-    sink = FolderSink(folder)
-    try:
-        sink.add(Block(pa.array(distinct, pa.string()), np.ascontiguousarray(vectors)))
-    finally:
-        sink.close()
-    info = EmbeddingInfo(
-        format=ENCODED,
-        n_words=len(distinct),
-        dimensions=vectors.shape[1],
-        sha256=hashlib.sha256("\n".join(distinct).encode()).hexdigest(),
-        source=source,
-        n_bytes=vectors.nbytes,
-        notes=(f"vectors of {len(distinct):,} tokens of the project, each read as one short text; of no other words",),
-        companions=((KEY, digest),),
-    )
-    return sink.finish(info)
-
-
-def encoder_of(info: dict) -> str:
-    """The hash of the encoder that an imported embedding (`Imported.info`) came from, "" for other embeddings."""
-    return next((digest for name, digest in info.get("companions", ()) if name == KEY), "")
-
+from .cross import PairScorer, cross_encoder
+from .static import StaticFiles, check_installed, find_static, open_static
+from .tensors import read_tensors
 
 CONFIG, WEIGHTS, PICKLES = "config.json", "model.safetensors", ("*.bin", "*.pt", "*.pth", "*.pkl")
 UNTOLD = ("model", "encoder", "0_Transformer", "onnx")  # names of folders that say nothing of what is in them
 BATCH = 4096  # word pieces of one step
-MOST_HEADER = 100_000_000  # bytes of a weights file's header
-TYPES: dict[str, np.dtype] = {
-    "F64": np.dtype("<f8"),
-    "F32": np.dtype("<f4"),
-    "F16": np.dtype("<f2"),
-    "BF16": np.dtype("<u2"),
+PACKAGE = "sentence-transformers"
+STATIC, BERT, OTHER, CROSS = "static", "bert", "package", "cross"
+WAYS: Mapping[str, str] = {
+    STATIC: "a static model",
+    BERT: "a sentence encoder",
+    OTHER: "a sentence encoder",
+    CROSS: "a cross-encoder",
 }
 POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 
 
 @dataclass(frozen=True)
 class FoundEncoder:
-    """What a folder holds. `why_not` says why it isn't computed here, "" where it is; then the package that `package`
-    names is needed. `needs_trust` warns of files that could run a program, "" where there are none."""
+    """What a folder holds. `way` is one of `WAYS`; `why_not` says why it isn't computed here, "" where it is; then the
+    package that `package` names is needed. `needs_trust` warns of files that could run a program, "" where there are
+    none."""
 
     folder: Path
     kind: str
@@ -105,41 +51,92 @@ class FoundEncoder:
     normalised: bool
     why_not: str = ""
     needs_trust: str = ""
+    way: str = BERT
+    static: StaticFiles | None = None
 
     @property
     def name(self) -> str:
-        """What it is called: its folder's name, or that of the folder above where that says nothing."""
+        """What it is called: as on the Hub where it lies in that one's cache, else its folder's name, or that of the
+        folder above where that says nothing."""
         path = self.folder.resolve()
+        if hub := _hub(path):
+            return shown_path(hub[0])
         return shown_path(path.parent.name or path.name if path.name in UNTOLD else path.name)
 
     @property
     def package(self) -> str:
         """What must be installed to open it, "" for nothing."""
-        return "sentence-transformers" if self.why_not else ""
+        return PACKAGE if self.why_not else "tokenizers" if self.way == STATIC else ""
+
+    @property
+    def scores_pairs(self) -> bool:
+        """It gives pairs of texts a similarity, and has no vectors."""
+        return self.way == CROSS
 
     def sentence(self) -> str:
         """For people: what was found and by which way it is opened."""
-        how = f"opened by the package {self.package}: {self.why_not}" if self.why_not else "computed here"
-        return f"a sentence encoder ({self.kind}, {self.dimensions} dimensions), {how}"
+        if self.way == CROSS:
+            return f"{WAYS[CROSS]} ({self.kind}), opened by the package {PACKAGE}: it reads both tokens of a pair"
+        how = f"opened by the package {PACKAGE}: {self.why_not}" if self.why_not else "computed here"
+        return f"{WAYS[self.way]} ({self.kind}, {self.dimensions} dimensions), {how}"
+
+    def recipe(self, digest: str) -> tuple[tuple[str, str], ...]:
+        """How a token's vector, or a pair's similarity, is made; `digest` is the hash of the model's files."""
+        hub = _hub(self.folder.resolve())
+        lengths = "made 1" if self.normalised else "as they come"
+        pooling = {"mean": "mean of the subwords", "cls": "the first subword"}.get(self.pooling, "as the model says")
+        if self.way == CROSS:
+            how: tuple[tuple[str, str], ...] = (("pairs", "the mean of both orders"),)
+        elif self.way == OTHER:
+            how = (("pooling", "as the model says"),)
+        elif self.static is not None and self.static.weighted:
+            how = (("pooling", "weighted mean of the subwords"), ("lengths", lengths))
+        else:
+            how = (("pooling", pooling), ("lengths", lengths))
+        return (
+            ("model", WAYS[self.way].removeprefix("a ") + f" ({self.kind})"),
+            ("computed by", PACKAGE if self.why_not else "Runoff"),
+            *how,
+            ("text", "{token}"),
+            ("revision", hub[1] if hub else f"of the files, {digest[:12]}"),
+        )
+
+
+def _hub(path: Path) -> tuple[str, str] | None:
+    """Name and revision of a model in the cache of the Hugging Face Hub, by its path; None elsewhere.
+
+    >>> _hub(Path("/x/models--minishlab--potion-base-8M/snapshots/bf8b056"))
+    ('minishlab/potion-base-8M', 'bf8b056')
+    """
+    if path.parent.name != "snapshots" or not path.parent.parent.name.startswith("models--"):
+        return None
+    return path.parent.parent.name.removeprefix("models--").replace("--", "/"), path.name
 
 
 def inspect(folder: str | Path) -> FoundEncoder:
-    """What a folder holds; nothing of its weights is read.
+    """What a folder holds; of its weights only the header is read.
 
-    Raises `InputError` where there is no encoder, or one that takes a package which isn't installed.
+    Raises `InputError` where there is no model, or one that takes a package which isn't installed.
     """
     path = Path(folder)
     if not path.is_dir():
         what = "a file" if path.exists() else "not there"
-        raise InputError(f"{path} is {what}. Name the folder of a sentence encoder: the one with {CONFIG} in it.")
+        raise InputError(f"{path} is {what}. Name the folder of a model: the one with {CONFIG} in it.")
+    parts = _parts(path)
+    if static := find_static(path, parts, _settings(path / CONFIG, optional=True)):
+        check_installed(path.name)
+        return FoundEncoder(
+            path, static.writer, static.dimensions, "mean", static.normalised, way=STATIC, static=static
+        )
     home = _home(path)
-    if not (home / CONFIG).is_file():
+    if not (home / CONFIG).is_file() and not parts:
         raise InputError(
-            f"{path} holds no sentence encoder: there is no {CONFIG}. Name the folder that has it, {WEIGHTS} and the "
+            f"{path} holds no model: there is no {CONFIG}. Name the folder that has it, {WEIGHTS} and the "
             "tokenizer's files in it."
         )
-    settings = _settings(home / CONFIG)
-    pooling, normalised, why = _modules(path)
+    settings = _settings(home / CONFIG, optional=bool(parts))
+    cross = _cross(path, settings)
+    pooling, normalised, why = ("", False, cross) if cross else _pooled(path, parts)
     why = why or _why_not_here(home, settings)
     found = FoundEncoder(
         path,
@@ -148,6 +145,7 @@ def inspect(folder: str | Path) -> FoundEncoder:
         pooling,
         normalised,
         why,
+        way=CROSS if cross else OTHER if why else BERT,
     )
     if not why:
         return found
@@ -161,15 +159,19 @@ def inspect(folder: str | Path) -> FoundEncoder:
     trust = ""
     if pickles and not (home / WEIGHTS).is_file():
         trust = f"{pickles[0]} could run a program when it is opened. Open it only if you know where it comes from."
-    return FoundEncoder(**{**vars(found), "needs_trust": trust})
+    return replace(found, needs_trust=trust)
 
 
 def open_encoder(found: FoundEncoder | str | Path, *, trusted: bool = False) -> Encoder:
-    """The encoder of a folder; raises `InputError` as `inspect` does, and where it isn't `trusted` but must be."""
+    """The encoder of a folder; raises `InputError` as `inspect` does, where it isn't `trusted` but must be, and for a
+    cross-encoder (`open_scorer`)."""
     if not isinstance(found, FoundEncoder):
         found = inspect(found)
-    if found.needs_trust and not trusted:
-        raise InputError(found.needs_trust)
+    if found.scores_pairs:
+        raise InputError(f"{found.name} is a cross-encoder: it gives pairs a similarity, and tokens no vectors.")
+    _check_trust(found, trusted)
+    if found.static is not None:
+        return open_static(found.static)
     if found.why_not:
         return sentence_transformer(str(found.folder))
     home = _home(found.folder)
@@ -178,6 +180,17 @@ def open_encoder(found: FoundEncoder | str | Path, *, trusted: bool = False) -> 
     said = said or _settings(home / "tokenizer_config.json", optional=True).get("model_max_length")
     most = min(int(said or model.most_pieces), model.most_pieces)
     return BertEncoder(model, read_word_pieces(home), found.pooling, found.normalised, most)
+
+
+def open_scorer(found: FoundEncoder, *, trusted: bool = False) -> PairScorer:
+    """The cross-encoder of a folder; raises `InputError` where it isn't `trusted` but must be."""
+    _check_trust(found, trusted)
+    return cross_encoder(str(found.folder))
+
+
+def _check_trust(found: FoundEncoder, trusted: bool) -> None:
+    if found.needs_trust and not trusted:
+        raise InputError(found.needs_trust)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,23 +250,47 @@ def _settings(path: Path, *, optional: bool = False) -> dict[str, Any]:
     return found
 
 
-def _modules(folder: Path) -> tuple[str, bool, str]:
-    """The pooling, whether vectors get length 1, and why it can't be computed here."""
+def _parts(folder: Path) -> list[tuple[str, str]]:
+    """Kind and path of each part of the model in modules.json; none without that file."""
     listed = folder / "modules.json"
     if not listed.is_file():
-        return "mean", False, ""
+        return []
     try:
         modules = json.loads(listed.read_text(encoding="utf-8"))
-        kinds = [str(module["type"]).rpartition(".")[2] for module in modules]
-        paths = [str(module["path"]) for module in modules]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        parts = [(str(module["type"]).rpartition(".")[2], str(module["path"])) for module in modules]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(f"{listed} can't be read ({error}). Copy the model again.") from error
+    if any(not (folder / path).resolve().is_relative_to(folder.resolve()) for _, path in parts):
+        raise InputError(f"{listed} names parts that lie outside of the folder. Copy the model again.")
+    return parts
+
+
+def _pooled(folder: Path, parts: Sequence[tuple[str, str]]) -> tuple[str, bool, str]:
+    """The pooling, whether vectors get length 1, and why it can't be computed here."""
+    if not parts:
+        return "mean", False, ""
+    kinds = [kind for kind, _ in parts]
     if kinds[:2] != ["Transformer", "Pooling"] or kinds[2:] not in ([], ["Normalize"]):
         return "", False, f"its parts are {', '.join(kinds)}"
-    pooling = _pooling(_settings(folder / paths[1] / CONFIG))
+    pooling = _pooling(_settings(folder / parts[1][1] / CONFIG))
     asked = _settings(folder / "config_sentence_transformers.json", optional=True).get("default_prompt_name")
     why = "" if pooling else "it pools the pieces of a text in another way than by their mean or the first"
     return pooling, kinds[2:] == ["Normalize"], why or ("it puts a prompt before each text" if asked else "")
+
+
+def _cross(folder: Path, settings: Mapping[str, Any]) -> str:
+    """Why it is a cross-encoder, "" where it is none; `InputError` for one that gives a pair several numbers."""
+    said = _settings(folder / "config_sentence_transformers.json", optional=True).get("model_type")
+    built = [str(name) for name in settings.get("architectures") or ()]
+    if said != "CrossEncoder" and not any(name.endswith("ForSequenceClassification") for name in built):
+        return ""
+    labels = settings.get("id2label")
+    if isinstance(labels, dict) and len(labels) != 1:
+        raise InputError(
+            f"{folder.name} gives a pair {len(labels)} numbers, one a label. Take a cross-encoder that gives one, "
+            "such as one for semantic textual similarity."
+        )
+    return "it reads both tokens of a pair together"
 
 
 def _pooling(settings: Mapping[str, Any]) -> str:
@@ -275,45 +312,3 @@ def _why_not_here(home: Path, settings: Mapping[str, Any]) -> str:
     except InputError as error:
         return str(error).rstrip(".")
     return ""
-
-
-def read_tensors(path: Path) -> dict[str, np.ndarray]:
-    """The floating-point arrays of a file of the format safetensors by name, as float32; others, such as position
-    numbers, are left out. The file is eight bytes of length, a JSON header, then numbers; no code is run.
-
-    Reference: https://huggingface.co/docs/safetensors (the format's description).
-
-    Raises `InputError` for a file that isn't of the format, or not whole.
-    """
-    try:
-        held = np.memmap(path, dtype=np.uint8, mode="r")
-        length = int.from_bytes(held[:8].tobytes(), "little")
-        if len(held) < 8 or not 2 <= length <= min(MOST_HEADER, len(held) - 8):
-            raise ValueError(f"a header of {length} bytes in a file of {len(held)}")
-        header = json.loads(held[8 : 8 + length].tobytes())
-        header.pop("__metadata__", None)
-        body = held[8 + length :]
-        _check_apart([entry["data_offsets"] for entry in header.values()])
-        return {name: _array(body, entry) for name, entry in header.items() if entry["dtype"] in TYPES}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path} is no whole file of weights (safetensors): {error}. Copy the model again.") from error
-
-
-def _check_apart(spans: list[list[int]]) -> None:
-    """Raise ValueError where arrays share bytes: many names for the same few would fill the memory."""
-    end = 0
-    for start, following in sorted(spans):
-        if start < end:
-            raise ValueError(f"two arrays share the byte {start}")
-        end = max(end, following)
-
-
-def _array(body: np.ndarray, entry: dict) -> np.ndarray:
-    start, end = entry["data_offsets"]
-    kind = TYPES[entry["dtype"]]
-    if not 0 <= start <= end <= len(body):
-        raise ValueError(f"an array from byte {start} to {end} of {len(body)}")
-    values = np.frombuffer(body[start:end].tobytes(), dtype=kind).reshape(entry["shape"])
-    if entry["dtype"] == "BF16":  # the upper half of a float32
-        return (values.astype(np.uint32) << 16).view(np.float32)
-    return values.astype(np.float32)

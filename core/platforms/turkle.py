@@ -15,14 +15,14 @@ import http.client
 import io
 import json
 import re
-import socket
-import ssl
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..errors import InputError, Issue, PlatformError
+from ..base import web
+from ..base.web import in_words, is_open, without_secrets
+from ..errors import InputError, PlatformError
 from ..tabular import SourceTable
 from ..tabular.json_texts import parse_json
 from ..votes.answers import find_layout, read_answers
@@ -33,7 +33,6 @@ from .mturk import batch_file, page_file
 TIMEOUT = 60.0
 MAX_BYTES = 500 << 20
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{8,200}")
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 DOWNLOAD = "Download the file on Turkle's admin site (Batches › Download results), which is whole, and upload it."
 
 
@@ -69,8 +68,7 @@ class TurkleSite:
     @property
     def is_open(self) -> bool:
         """Whether the token would go over a network that others may read."""
-        parts = urlsplit(self.address)
-        return parts.scheme == "http" and parts.hostname not in _LOOPBACK
+        return is_open(self.address)
 
     def publish(
         self, name: str, page: str, batch: str, *, assignments: int = 1, project: int | None = None
@@ -137,7 +135,7 @@ class TurkleSite:
                 response.length = None  # characters were counted there, not bytes
             content = response.read(MAX_BYTES + 1)
         except (OSError, http.client.HTTPException) as error:
-            raise PlatformError(f"{self.address} {_in_words(error, self.timeout)}") from None
+            raise PlatformError(f"{self.address} {in_words(error, self.timeout)}") from None
         finally:
             connection.close()
         if response.status >= 300:
@@ -172,19 +170,7 @@ def clean_address(address: str) -> str:
     >>> clean_address(" https://turkle.example.org/ ")
     'https://turkle.example.org'
     """
-    text = address.strip().rstrip("/")
-    try:
-        parts = urlsplit(text)
-        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        fits = fits and not (parts.username or parts.password or parts.query or parts.fragment)
-    except ValueError:
-        fits = False
-    if not fits or not text.isascii() or not text.isprintable() or " " in text:
-        raise InputError(
-            "The address of Turkle begins with http:// or https:// and names a server, as https://turkle.example.org.",
-            [Issue("is no such address", column="address", found=_without_secrets(text))],
-        )
-    return text
+    return web.clean_address(address, of="Turkle", example="https://turkle.example.org")
 
 
 def check_whole(data: bytes, n_finished: int) -> None:
@@ -225,30 +211,7 @@ def _redirected(address: str, location: str) -> str:
         target = ""
     if target and target != address:
         return f"{address} sends on to {target}. Type that address instead, if it is yours."
-    return (
-        f"{address} sends on to another page ({_without_secrets(location)[:80]}). Is it the address of Turkle itself?"
-    )
-
-
-def _without_secrets(text: str) -> str:
-    """An address as a message may show it: without a user's name and password, or what follows a question mark."""
-    return re.sub(r"//[^/@]*@", "//…@", text.split("?")[0])
-
-
-def _in_words(error: Exception, timeout: float) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"shows a certificate that can't be trusted ({error.verify_message}). Nothing was sent."
-    if isinstance(error, ssl.SSLError):
-        return "doesn't speak https there. Does its address begin with http://, or has it another port?"
-    if isinstance(error, TimeoutError):
-        return f"doesn't answer within {timeout:g} seconds. Is it running, and is the address right?"
-    if isinstance(error, socket.gaierror):
-        return "isn't known: no server has this name. Check the address."
-    if isinstance(error, ConnectionRefusedError):
-        return "refuses the connection. Is Turkle running there, at this port?"
-    if isinstance(error, http.client.HTTPException):
-        return "answers with something that isn't HTTP. Does its address begin with https://, or has it another port?"
-    return f"can't be reached ({getattr(error, 'strerror', None) or type(error).__name__})."
+    return f"{address} sends on to another page ({without_secrets(location)[:80]}). Is it the address of Turkle itself?"
 
 
 def _reasons(content: bytes) -> str:

@@ -1,7 +1,8 @@
 """Backups: of the database before each migration, and of a whole workspace when somebody asks for one.
 
 A workspace's backup is a zip: `manifest.json` names every other file with its SHA-256; `runoff.sqlite`, or for
-PostgreSQL `database.pgdump` (pg_dump's own format); the files under `uploads/`; with `embeddings` those too.
+PostgreSQL `database.pgdump` (pg_dump's own format); the files under `uploads/` and `answers/`, which were paid for;
+with `embeddings` those too.
 """
 
 from __future__ import annotations
@@ -98,6 +99,9 @@ def _run(name: str, url: sa.URL, options: list[str]) -> None:
 # When asked
 
 
+_ROOTS = (SQLITE, DUMP, "uploads", "answers", "embeddings")  # what a backup may hold
+
+
 def back_up(store: Store, target: Path, *, embeddings: bool = False) -> dict[str, Any]:
     """Write a backup of the workspace to `target`, for nobody else to read; what stands in its manifest.
 
@@ -130,9 +134,9 @@ def back_up(store: Store, target: Path, *, embeddings: bool = False) -> dict[str
 
 
 def _kept(store: Store, embeddings: bool) -> Iterator[tuple[Path, str]]:
-    for folder in (store.uploads, *((store.embeddings,) if embeddings else ())):
+    for folder in (store.uploads, store.answers, *((store.embeddings,) if embeddings else ())):
         for path in sorted(folder.rglob("*")):
-            if path.is_file():
+            if path.is_file() and path.suffix != ".part":  # an answer that is being written
                 yield path, path.relative_to(store.folder).as_posix()
 
 
@@ -181,7 +185,7 @@ def _unpacked(source: Path, folder: Path) -> dict[str, Any]:
             manifest = json.loads(read_member(archive, archive.getinfo("manifest.json"), _MAX_MANIFEST))
             for name, digest in manifest["files"].items():
                 parts = Path(name).parts
-                if parts[0] not in (SQLITE, DUMP, "uploads", "embeddings") or ".." in parts or Path(name).is_absolute():
+                if parts[0] not in _ROOTS or ".." in parts or Path(name).is_absolute():
                     raise damaged
                 target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ uploads/<sha256>     every accepted result file, byte for byte
 embeddings/<id>/     imported embeddings as memory maps
 incoming/            files on their way in, and half-done imports (swept at start)
 backups/             the database before each migration, and projects before their deletion
+answers/             what servers of models answered, so that no text is asked and paid for twice
 
 The folder of a workspace: where it is, whose it is, and which database belongs to it.
 """
@@ -44,7 +45,7 @@ def default_workspace() -> Path:
 
 # What is made in a workspace's folder itself, by its beginning; an earlier Runoff left it readable for everybody.
 _OURS = ("runoff.sqlite", "runoff.log", "voting.log", "voting.json", "database.json", "demo.lock", "tour-seen")
-PARTS = ("uploads", "embeddings", "incoming", "backups")
+PARTS = ("uploads", "embeddings", "incoming", "backups", "answers")
 
 
 def prepare_folder(folder: Path) -> int:
@@ -101,6 +102,10 @@ class Store:
     @property
     def incoming(self) -> Path:
         return self.folder / "incoming"
+
+    @property
+    def answers(self) -> Path:
+        return self.folder / "answers"
 
     @property
     def environment(self) -> dict[str, str]:

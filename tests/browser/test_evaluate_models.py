@@ -86,9 +86,9 @@ def add_similarities(visitor: Visitor) -> None:
 def add_encoder(visitor: Visitor) -> None:
     """A tiny sentence encoder by its folder, after one that isn't there."""
     visitor.unfold("Add a model")
-    visitor.fill("Folder of the encoder", str(ENCODER.parent / "none"))
+    visitor.fill("Folder of the model", str(ENCODER.parent / "none"))
     visitor.says("is not there")
-    visitor.fill("Folder of the encoder", str(ENCODER))
+    visitor.fill("Folder of the model", str(ENCODER))
     visitor.says("a sentence encoder (bert, 16 dimensions), computed here")
     visitor.press("Encode 80 tokens")
     expect(visitor.main.get_by_text("tiny_encoder is added: 80 encoded tokens")).to_be_visible()

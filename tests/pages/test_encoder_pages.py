@@ -30,7 +30,7 @@ def words(app) -> str:
 
 
 def box(app):
-    return next(field for field in app.text_input if field.label == "Folder of the encoder")
+    return next(field for field in app.text_input if field.label == "Folder of the model")
 
 
 @pytest.mark.release

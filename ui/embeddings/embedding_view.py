@@ -24,6 +24,8 @@ def show(view: EmbeddingView, project: Project) -> None:
         return
     for note in view.imported.info.get("notes", []):
         st.caption(frame.plain(note))
+    if recipe := view.imported.info.get("recipe"):
+        st.caption(frame.plain("How it was made. " + "; ".join(f"{name}: {value}" for name, value in recipe) + "."))
     if view.imported.has_subwords:
         _subwords(view, project)
     st.caption(coverage.lookup_text(view.imported))

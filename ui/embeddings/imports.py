@@ -17,7 +17,7 @@ from core.jobs import lifecycle
 from core.store import Store
 from core.store.projects.project_commands import Project
 from core.views import file_kinds
-from ui.embeddings import encoder_box
+from ui.embeddings import encoder_box, server_box
 from ui.shared import encoding_box, frame
 from ui.shared.files import choose_file, key_of, typed_path
 
@@ -27,7 +27,9 @@ PATH, UPLOAD = "path", "upload"  # the tabs, each with a file of its own
 
 def import_box(store: Store, project: Project) -> None:
     """Path or upload; what was recognised is shown before the import starts."""
-    path_tab, upload_tab, encoder_tab = st.tabs(["From a path on this machine", "By upload", "A sentence encoder"])
+    path_tab, upload_tab, encoder_tab, server_tab = st.tabs(
+        ["From a path on this machine", "By upload", "A model's folder", "A model on a server"]
+    )
     with path_tab:
         path = choose_file(store, f"{project.id}-{_turn(PATH)}")
         if path is not None:
@@ -37,6 +39,8 @@ def import_box(store: Store, project: Project) -> None:
         _upload(store, project)
     with encoder_tab:
         encoder_box.show(store, project, "import")
+    with server_tab:
+        server_box.show(store, project, "import")
     st.caption(
         "Read: word2vec and GloVe text, word2vec binary, fastText .vec and .bin, gensim's own files, NumPy arrays "
         "and lists of words, tables of similarities; packed or not. The content decides, not the file's name."
@@ -190,6 +194,9 @@ def watch(store: Store, project: Project) -> None:
         elif job.state == "failed":
             text = f"{job.params['name']} wasn't imported. {job.error}"
             frame.flash(text, kind="warning")
+        elif "server" in job.params:
+            text = f"{job.params['name']} isn't added: it was cancelled. What the server answered so far is kept."
+            frame.flash(text, kind="warning")
         else:
             text = f"The import of {job.params['name']} is cancelled; nothing of it is left."
             frame.flash(text, kind="warning")
@@ -226,7 +233,8 @@ def _pace(job: lifecycle.Job) -> str:
     if job.started_at is None or not job.total:
         return "Starting…"
     if job.kind != "import_embedding":
-        return f"{job.done:,.0f} of {job.total:,.0f} tokens"
+        said = f" {job.message}" if job.message.startswith(("tokens", "pairs")) else f": {job.message}"
+        return f"{job.done:,.0f} of {job.total:,.0f}{said}"
     rate = job.done / max(lifecycle.age(job.started_at), 0.1) / 1e6
     left = job.seconds_left()
     done, total = job.done / 1e6, job.total / 1e6

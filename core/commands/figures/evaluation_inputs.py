@@ -5,6 +5,7 @@ Scores of resampled voters behind the project's dataset, a column per item.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +17,9 @@ from ...errors import RunoffError
 from ...evaluation import TOP_K, Evaluation, ModelComparison, compare
 from ...evaluation.vote_intervals import WHY_NOT_PAPER, ScoreDraws, draw_scores, number_of_resamples
 from ...protocols import protocol_of
+from ...scores import BallotVotes
 from ...store import Store
+from ...store.ballots.ballot_rows import Ballot
 from ...store.command import project_row
 from ...store.projects.embedding_library import embeddings_of, open_library
 from ...store.projects.plans import read_rankings
@@ -63,12 +66,32 @@ def load_draws(store: Store, project_id: str, resamples: int = 0, *, progress: P
         seed = project_row(conn, project_id).seed
         closed = [(ranking.area, closed_ballots_of(conn, project_id, ranking.area_id)) for ranking in rankings]
         closed = [(area, ballots) for area, ballots in closed if ballots]
-        if not closed:
-            return replace(none, problem=NOT_CLOSED)
-        if any(protocol_of(ballots[-1].protocol).about.rescales for _, ballots in closed):
-            return replace(none, problem=WHY_NOT_PAPER)  # before a million votes are read for nothing
+        if why := why_no_draws([ballots for _, ballots in closed]):
+            return replace(none, problem=why)  # before a million votes are read for nothing
         parts = [(area, ballots, [ballot_votes(conn, ballot.id) for ballot in ballots]) for area, ballots in closed]
         named = items_of(conn, project_id).set_index("item")[KEYS]
+    return draws_of(parts, named, seed, resamples, progress=progress)
+
+
+def why_no_draws(closed: Sequence[Sequence[Ballot]]) -> str:
+    """Why voters can't be resampled, by the closed ballots of each ranking that has any; "" where they can."""
+    if not closed:
+        return NOT_CLOSED
+    return WHY_NOT_PAPER if any(protocol_of(ballots[-1].protocol).about.rescales for ballots in closed) else ""
+
+
+def draws_of(
+    parts: Sequence[tuple[str, Sequence[Ballot], Sequence[BallotVotes]]],
+    named: pd.DataFrame,
+    seed: int,
+    resamples: int = 0,
+    *,
+    progress: Progress | None = None,
+) -> DatasetDraws:
+    """The same of each ranking's area ("" for all), closed ballots and votes; `named` has the `KEYS` of each item."""
+    none = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)))
+    if why := why_no_draws([ballots for _, ballots, _ in parts]):
+        return replace(none, problem=why)
     times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
     found: list[ScoreDraws] = []
     tables = []

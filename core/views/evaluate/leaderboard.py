@@ -66,18 +66,24 @@ def ranks(figures: Mapping[str, float], told: Sequence[PairwiseDifference]) -> l
 .3, .7, 1, 0), PairwiseDifference("b", "c", .4, .4, .1, .2, .6, 1, 0)])
     ['1 to 2', '1 to 2', '3']
     """
+    found = rank_ranges(figures, told)
+    return [NO_FIGURE if r is None else f"{r[0]}" if r[0] == r[1] else f"{r[0]} to {r[1]}" for r in found]
+
+
+def rank_ranges(figures: Mapping[str, float], told: Sequence[PairwiseDifference]) -> list[tuple[int, int] | None]:
+    """The first and the last rank that each may have, as `ranks` says them; None for one without a figure."""
     names = [name for name, value in figures.items() if not np.isnan(value)]
     if told:
         better = {frozenset((p.first, p.second)): p.first if p.corrected > 0 else p.second for p in told if p.is_apart}
     else:
         values = dict(zip(names, rounded_scores([figures[name] for name in names], largest=1).tolist(), strict=True))
         better = {frozenset((a, b)): a for a in names for b in names if values[a] > values[b]}
-    found = []
+    found: list[tuple[int, int] | None] = []
     for name in figures:
         won = [better.get(frozenset((name, other))) for other in names if other != name]
         first = 1 + sum(winner not in (None, name) for winner in won)
         last = len(names) - sum(winner == name for winner in won)
-        found.append(NO_FIGURE if name not in names else f"{first}" if first == last else f"{first} to {last}")
+        found.append((first, last) if name in names else None)
     return found
 
 

@@ -1,0 +1,168 @@
+"""What models make of a project's tokens, once and kept like any imported embedding: vectors, or similarities of pairs.
+
+How they were made (the model, its revision, the pooling, the text that stood for a token, the server) is kept with
+them: `EmbeddingInfo.recipe`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from ..embeddings import EmbeddingInfo, Similarities
+from ..embeddings.formats import SIMILARITIES, Block
+from ..embeddings.similarities import SimilarityPairs, described, pairs_of, write
+from ..embeddings.storage import FolderSink
+from ..errors import InputError
+from ..evaluation.models import Encoder, given
+from .cross import PairScorer, both_orders
+
+# The formats of what is made here.
+ENCODED, STATIC_MODEL, SCORED, SERVED = "sentence encoder", "static model", "cross-encoder", "a server's model"
+FORMATS = (ENCODED, STATIC_MODEL, SCORED, SERVED)
+KEY = "encoder"  # of the hash of its files, among its companions
+STEP = 256  # tokens, or pairs, between two signs of progress
+Recipe = tuple[tuple[str, str], ...]
+
+
+def encode_into(
+    folder: Path,
+    encoder: Encoder,
+    tokens: Sequence[str],
+    *,
+    source: str,
+    digest: str,
+    recipe: Recipe = (),
+    format_: str = ENCODED,
+    progress: Callable[[int, int], None] | None = None,
+) -> EmbeddingInfo:
+    """Write what an encoder makes of distinct tokens, each read as one short text, into a new folder.
+
+    `source` is what people call the encoder, `digest` the hash of its files; with the tokens it is the identity. Raises
+    `InputError` for no token, or where the encoder doesn't return one vector of the same length a token.
+    """
+    distinct = _distinct(tokens)
+    parts: list[np.ndarray] = []
+    for start in range(0, len(distinct), STEP):
+        if progress is not None:
+            progress(start, len(distinct))
+        some = distinct[start : start + STEP]
+        parts.append(np.asarray(encoder.encode(some), dtype=np.float32))
+        given(some, parts[-1], name=source)  # which checks their number
+        if parts[-1].shape[1] != parts[0].shape[1]:
+            raise InputError(f"{source} returns vectors of different lengths for different tokens.")
+    said = f"vectors of {len(distinct):,} tokens of the project, each read as one short text; of no other words"
+    return write_vectors(
+        folder, distinct, np.concatenate(parts), format_=format_, source=source, digest=digest, recipe=recipe, note=said
+    )
+
+
+def write_vectors(
+    folder: Path,
+    tokens: Sequence[str],
+    vectors: np.ndarray,
+    *,
+    format_: str,
+    source: str,
+    digest: str,
+    recipe: Recipe,
+    note: str,
+    others: Sequence[tuple[str, str]] = (),
+) -> EmbeddingInfo:
+    """Write the float32 `vectors` (n × dimensions) of distinct tokens into a new folder.
+
+    others : names and hashes of what decided them beside the model's own `digest`.
+    """
+    folder.mkdir(parents=True)
+    sink = FolderSink(folder)
+    try:
+        sink.add(Block(pa.array(tokens, pa.string()), np.ascontiguousarray(vectors)))
+    finally:
+        sink.close()
+    info = EmbeddingInfo(
+        format=format_,
+        n_words=len(tokens),
+        dimensions=vectors.shape[1],
+        sha256=hashlib.sha256("\n".join(tokens).encode()).hexdigest(),
+        source=source,
+        n_bytes=vectors.nbytes,
+        notes=(note,),
+        companions=((KEY, digest), *others),
+        recipe=recipe,
+    )
+    return sink.finish(info)
+
+
+def score_into(
+    folder: Path,
+    scorer: PairScorer,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    source: str,
+    digest: str,
+    recipe: Recipe = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> EmbeddingInfo:
+    """Write the similarities that a cross-encoder gives pairs of tokens into a new folder; else as `encode_into`."""
+    made, info = _scored(scorer, pairs, source, (KEY, digest), recipe, progress)
+    folder.mkdir(parents=True)
+    return write(folder, made, info)
+
+
+def scored(scorer: PairScorer, pairs: Sequence[tuple[str, str]], *, name: str, recipe: Recipe = ()) -> Similarities:
+    """The similarities that a cross-encoder gives pairs of tokens, in memory."""
+    made, info = _scored(scorer, pairs, name, (KEY, name), recipe, None)
+    return Similarities(described(info, made), made)
+
+
+def _scored(
+    scorer: PairScorer,
+    pairs: Sequence[tuple[str, str]],
+    source: str,
+    companion: tuple[str, str],
+    recipe: Recipe,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[SimilarityPairs, EmbeddingInfo]:
+    distinct = _distinct_pairs(pairs)
+    values: list[np.ndarray] = []
+    for start in range(0, len(distinct), STEP):
+        if progress is not None:
+            progress(start, len(distinct))
+        values.append(both_orders(scorer, distinct[start : start + STEP], name=source))
+    made = pairs_of([a for a, _ in distinct], [b for _, b in distinct], np.concatenate(values))
+    info = EmbeddingInfo(
+        format=SCORED,
+        n_words=0,
+        dimensions=0,
+        sha256=hashlib.sha256("\n".join(f"{a}\t{b}" for a, b in distinct).encode()).hexdigest(),
+        source=source,
+        n_bytes=made.values.nbytes,
+        notes=(f"similarities of {len(distinct):,} pairs of the project, each the mean of both orders; of no others",),
+        kind=SIMILARITIES,
+        companions=(companion,),
+        recipe=recipe,
+    )
+    return made, info
+
+
+def encoder_of(info: dict) -> str:
+    """The hash of the encoder that an imported embedding (`Imported.info`) came from, "" for other embeddings."""
+    return next((digest for name, digest in info.get("companions", ()) if name == KEY), "")
+
+
+def _distinct(tokens: Sequence[str]) -> list[str]:
+    if not tokens:
+        raise InputError("There is no token to encode yet. Add token lists first.")
+    return list(dict.fromkeys(tokens))
+
+
+def _distinct_pairs(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Each unordered pair once."""
+    found = {frozenset(pair): pair for pair in reversed(pairs)}
+    if not found:
+        raise InputError("There is no pair of tokens yet. Add token lists first.")
+    return list(reversed(found.values()))

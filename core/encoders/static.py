@@ -1,0 +1,179 @@
+"""Static models: each subword has a vector, and a text is the mean of its own.
+
+Two packages write them, both as `model.safetensors` beside `tokenizer.json`. **model2vec** keeps the vectors as
+`embeddings`, may keep a `mapping` from subwords to them (several share one) and `weights` of the subwords, says
+`normalize` and `max_length` in config.json, and leaves subwords that it doesn't know out of the mean.
+**sentence-transformers** (`StaticEmbedding`) keeps them as `embedding.weight`, and takes all subwords.
+
+    v(text) = (1/n) Σ weight(s) · row(mapping(s)),    over the n subwords s of the text
+
+A text without a subword gets zeros, which no page compares.
+
+Reference: Tulkens, van Dongen (2024), Model2Vec: the fastest state-of-the-art static embeddings in the world.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .tensors import FLOATS, INTEGERS, Tensor, open_tensors
+
+WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
+VECTORS = {"embeddings": "model2vec", "embedding.weight": "StaticEmbedding"}  # the vectors' name, and who gives it
+INSIDE = "0_StaticEmbedding"  # where sentence-transformers may put the files
+LONGEST = 512  # subwords of a text, where model2vec's config.json doesn't say
+INSTALL = "Install tokenizers, which is small: pip install tokenizers, or Runoff with its extra “models”."
+
+
+@dataclass(frozen=True)
+class StaticFiles:
+    """A static model's folder: where its files lie, which of `VECTORS` they have, and whether vectors get length 1.
+    `longest` is how many subwords of a text are read, None for all; `weighted` says that they have weights."""
+
+    home: Path
+    vectors: str
+    dimensions: int
+    n_vectors: int
+    normalised: bool
+    longest: int | None
+    weighted: bool = False
+
+    @property
+    def writer(self) -> str:
+        """Whose rules the model goes by."""
+        return VECTORS[self.vectors]
+
+
+def find_static(folder: Path, parts: Sequence[tuple[str, str]], settings: Mapping[str, Any]) -> StaticFiles | None:
+    """The static model of a folder; None where it holds another kind of model.
+
+    parts : kind and path of each part in modules.json, none without that file; settings : config.json, if there is one.
+
+    Raises `InputError` for weights or settings that can't be read.
+    """
+    kinds = [kind for kind, _ in parts]
+    if kinds and (kinds[0] != "StaticEmbedding" or kinds[1:] not in ([], ["Normalize"])):
+        return None
+    places = [folder / parts[0][1]] if parts else [folder, folder / INSIDE]
+    home = next((place for place in places if (place / WEIGHTS).is_file() and (place / TOKENIZER).is_file()), None)
+    if home is None:
+        return None
+    held = open_tensors(home / WEIGHTS)
+    name = next((name for name in VECTORS if name in held), None)
+    if name is None or len(held[name].shape) != 2:
+        return None
+    n_vectors, dimensions = held[name].shape
+    if VECTORS[name] != "model2vec":
+        return StaticFiles(home, name, dimensions, n_vectors, kinds[1:] == ["Normalize"], None)
+    longest = settings.get("max_length", LONGEST)
+    if longest is not None and (not isinstance(longest, int) or longest < 1):
+        raise InputError(f"max_length in {folder.name}'s config.json is a number of subwords; found {longest!r}.")
+    normalised = bool(settings.get("normalize", False))
+    return StaticFiles(home, name, dimensions, n_vectors, normalised, longest, "weights" in held)
+
+
+@dataclass(frozen=True, eq=False)
+class StaticEncoder:
+    """A static model, ready. `tokenizer` cuts texts, as the package tokenizers does.
+
+    vectors : the rows; mapping : of each subword its row, None for its own number; weights : of each subword, None for
+    1; unknown : the number of the subword that stands for what isn't known, left out of the mean, None where nothing
+    is; letters : characters of a text that are read, None for all.
+    """
+
+    tokenizer: Any
+    vectors: Tensor
+    mapping: NDArray[np.int64] | None
+    weights: NDArray[np.float32] | None
+    unknown: int | None
+    letters: int | None
+    normalised: bool
+
+    def encode(self, tokens: Sequence[str]) -> np.ndarray:
+        """A vector per token, float32 (tokens × dimensions); zeros for one of no known subword."""
+        made = np.zeros((len(tokens), self.vectors.shape[1]), dtype=np.float32)
+        cut = self.tokenizer.encode_batch([token[: self.letters] for token in tokens], add_special_tokens=False)
+        for place, pieces in enumerate(cut):
+            numbers = np.array([number for number in pieces.ids if number != self.unknown], dtype=np.int64)
+            if len(numbers):
+                rows = self.vectors.floats(numbers if self.mapping is None else self.mapping[numbers])
+                made[place] = (rows if self.weights is None else rows * self.weights[numbers, None]).mean(axis=0)
+        if self.normalised:
+            made /= np.maximum(np.linalg.norm(made, axis=1, keepdims=True), np.float32(1e-32))
+        return made
+
+
+def check_installed(name: str) -> None:
+    """Raise `InputError` with what to install, where a static model called `name` can't be opened here."""
+    if find_spec("tokenizers") is None:
+        raise InputError(f"{name} is a static model: its texts are cut by the package tokenizers. {INSTALL}")
+
+
+def open_static(found: StaticFiles) -> StaticEncoder:
+    """The model of a folder; raises `InputError` where its files can't be read or don't fit each other."""
+    held = open_tensors(found.home / WEIGHTS)
+    tokenizer = _tokenizer(found.home / TOKENIZER)
+    vocabulary = tokenizer.get_vocab()
+    ours = found.writer == "model2vec"
+    mapping = _flat(held.get("mapping"), INTEGERS) if ours else None
+    weights = _flat(held.get("weights"), FLOATS) if ours else None
+    n_subwords = max(vocabulary.values(), default=-1) + 1
+    rows = np.arange(0) if mapping is None else mapping.stored
+    n_known = found.n_vectors if mapping is None else len(rows)
+    fits = 0 < n_subwords <= n_known and (weights is None or len(weights.stored) >= n_subwords)
+    if not fits or (len(rows) and not 0 <= rows.min() <= rows.max() < found.n_vectors):
+        raise InputError(
+            f"The weights of {found.home} don't fit its {TOKENIZER}: {n_known:,} subwords have a vector, and the "
+            f"tokenizer has {n_subwords:,}. Copy the model again."
+        )
+    letters = None
+    if ours and found.longest is not None:
+        tokenizer.enable_truncation(found.longest)
+        letters = found.longest * int(median(map(len, vocabulary)))  # as model2vec cuts before it looks closer
+    elif ours:
+        tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return StaticEncoder(
+        tokenizer,
+        held[found.vectors],
+        None if mapping is None else mapping.stored.astype(np.int64),
+        None if weights is None else weights.floats(),
+        _unknown(tokenizer) if ours else None,
+        letters,
+        found.normalised,
+    )
+
+
+def _flat(tensor: Tensor | None, kinds: Mapping[str, np.dtype]) -> Tensor | None:
+    """The tensor where there is one, which must have one length and one of the kinds."""
+    if tensor is not None and (len(tensor.shape) != 1 or tensor.kind not in kinds):
+        raise InputError(f"The mapping or weights of the static model can't be read (kind {tensor.kind}).")
+    return tensor
+
+
+def _tokenizer(path: Path) -> Any:
+    check_installed(path.parent.name)
+    from tokenizers import Tokenizer
+
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the package raises nothing narrower
+        raise InputError(f"{path} can't be read by the package tokenizers: {error}. Copy the model again.") from error
+
+
+def _unknown(tokenizer: Any) -> int | None:
+    """The number of the subword for what isn't known, as model2vec finds it."""
+    described = json.loads(tokenizer.to_str())["model"]
+    number = described.get("unk_id")
+    name = described.get("unk_token")
+    return tokenizer.token_to_id(name) if isinstance(name, str) else number
