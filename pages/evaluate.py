@@ -8,12 +8,23 @@ import streamlit as st
 from core.store.projects.embedding_library import read_embeddings
 from core.views.evaluate.evaluate_page import EvaluateView
 from ui.embeddings import encoder_box, imports
-from ui.evaluate import differences_box, headline, jobs, parts_box, sample_size_box, settings, tables, why_box
+from ui.evaluate import (
+    differences_box,
+    headline,
+    jobs,
+    judges_box,
+    parts_box,
+    sample_size_box,
+    settings,
+    tables,
+    why_box,
+)
 from ui.shared import cache, frame
 
 project = frame.project()
 st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
+    judges_box.alone(project)
     frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
 with st.container():  # each has a place of its own, full or empty, so that the open tab stays open
@@ -25,6 +36,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     chosen = settings.show(project)
 view: EvaluateView = cache.load_evaluation(frame.store(), project, chosen.n0, chosen.notion, chosen.policy, chosen.top)
 if view.dataset.empty:
+    judges_box.alone(project)
     frame.nothing_yet("There are no scores to compare with yet.", "collect", "collect votes")
 with signs:
     headline.signs(view, project)
@@ -46,8 +58,8 @@ with st.container():
     scale = tables.scale_of(visit)
 tables.show(visit, chosen, by_votes, by_tokens, scale)
 
-names = ["Areas", "Differences", "Disagreements", "Parts", "Variants", "All figures"]
-areas, differences, why, parts, variants, everything = st.tabs(
+names = ["Areas", "Differences", "Disagreements", "Parts", "Variants", "All figures", "Language models"]
+areas, differences, why, parts, variants, everything, judges = st.tabs(
     names, key=f"evaluate-tab-{project.id}", on_change="rerun"
 )
 if areas.open:
@@ -70,6 +82,9 @@ if variants.open:
 if everything.open:
     with everything:
         tables.everything(visit, scale)
+if judges.open:
+    with judges:
+        judges_box.show(project, chosen.n0)
 with st.expander("Add a model", icon=":material/add:"):
     frame.link(
         "embeddings", "A file of vectors or of similarities: on the Embeddings page", icon=":material/upload_file:"
