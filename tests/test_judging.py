@@ -23,7 +23,7 @@ from core.commands.integrity import check_store
 from core.commands.judging import AskModel, ModelAsked
 from core.errors import InputError, PlatformError, StoreError
 from core.judges.answers import read_choice
-from core.judges.chat import JudgeSettings
+from core.judges.chat import JudgeSettings, server_of
 from core.questions.comparison_page import write_batch
 from core.store import Store
 from core.store import schema as t
@@ -277,6 +277,9 @@ def test_nothing_is_sent_unless_it_is_switched_on(store, project, server):
         with pytest.raises(InputError):
             JudgeSettings.of(bad.stored())
     assert JudgeSettings.of({"address": "http://x/v1/", "model": " m "}).address == "http://x"
+    # Over plain http to another machine no key goes.
+    keys = [server_of(JudgeSettings(address, "m"), "sk-1").key for address in ("http://x", "https://x", server.url)]
+    assert keys == ["", "sk-1", "sk-1"]
 
 
 def test_a_sample_is_part_of_a_larger_one(store, project, server):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from ..base.web import Server, TryAgainError, UnreadableError, checked_key, clean_address, persistently
+from ..base.web import Server, TryAgainError, UnreadableError, checked_key, clean_address, is_open, persistently
 from ..errors import InputError, PlatformError
 
 KEY = "RUNOFF_JUDGE_KEY"  # the variable of the environment that holds the key, which stands nowhere else
@@ -76,8 +76,10 @@ def checked(settings: JudgeSettings) -> JudgeSettings:
 
 
 def server_of(settings: JudgeSettings, key: str) -> Server:
-    """The server, with the key of the environment; `InputError` for a key that can't be one."""
-    return Server(settings.address, checked_key(key, variable=KEY), timeout=TIMEOUT, most_bytes=MOST_BYTES)
+    """The server, with the key of the environment unless others could read it on the way; `InputError` for a key that
+    can't be one."""
+    known = "" if is_open(settings.address) else checked_key(key, variable=KEY)
+    return Server(settings.address, known, timeout=TIMEOUT, most_bytes=MOST_BYTES)
 
 
 @dataclass(frozen=True)

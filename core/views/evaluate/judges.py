@@ -56,13 +56,16 @@ class JudgesView:
         """What goes where, in sentences."""
         if self.settings is None:
             return "Nothing is sent anywhere until you switch a language model on."
-        key = f"with the key that {KEY} holds" if self.has_key else f"without a key, as {KEY} is empty"
+        known = is_open(self.settings.address)
+        key = f"without a key, as {KEY} is empty"
+        if self.has_key:
+            key = f"without the key of {KEY}, as it is http" if known else f"with the key that {KEY} holds"
         told = (
             f"Each asking sends to {self.settings.address}{PATH}, {key}: the ballot's instructions, question and "
             "examples, and the two pairs of a comparison with their areas. Nothing of voters, votes or scores is sent."
         )
-        if is_open(self.settings.address):
-            told += " The address is http, so whoever is between here and there can read it, the key too."
+        if known:
+            told += " Whoever is between here and there can read it."
         return told
 
     @property
