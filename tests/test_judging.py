@@ -242,6 +242,22 @@ def test_a_server_that_answers_nothing_that_can_be_read_is_left_alone_after_five
     assert len(server.asked) == 9
 
 
+def test_a_key_that_a_server_repeats_is_kept_nowhere(store, project, server, monkeypatch):
+    monkeypatch.setenv("RUNOFF_JUDGE_KEY", "sk-very-secret")
+    told = [said("Your key is sk-very-secret", model="m sk-very-secret"), b"<p>sk-very-secret</p>", b'"sk-very-secret"']
+    server.answer = lambda text: whole(told[len(server.asked) % 3])
+    on(store, project, server)
+    assert asked(store, project, 3).reasons == {"words": 2, "unreadable": 4}
+    (judge,) = read_judges(store, project)
+    answers = rows(store, judge.id)
+    assert "sk-very-secret" not in answers.to_csv()
+    assert answers["raw"].str.contains("…|[.]{3}").all()
+    server.answer = lambda text: whole({"error": "sk-very-secret is unknown"}, 401)
+    with pytest.raises(PlatformError) as caught:
+        asked(store, project)
+    assert "sk-very-secret" not in str(caught.value)
+
+
 def test_a_slow_server_is_waited_for_and_left(store, project, server, monkeypatch):
     monkeypatch.setattr("core.judges.chat.TIMEOUT", 0.05)
     slow = iter([0.2])

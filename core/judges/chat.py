@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ..base.web import Server, TryAgainError, UnreadableError, checked_key, clean_address, is_open, persistently
@@ -134,15 +134,23 @@ def ask(
             raise
 
     try:
-        return reply_of(persistently(once, say=say, sleep=sleep))
-    except UnreadableError:
-        raise
+        return _without(server.key, reply_of(persistently(once, say=say, sleep=sleep)))
+    except UnreadableError as error:
+        raise UnreadableError(str(error), error.content.replace(server.key.encode() or b"\0", b"...")) from None
     except PlatformError as error:
         if failed and CUT in str(failed[-1]) and str(error).startswith(str(failed[-1])):
             raise UnreadableError(str(error), str(failed[-1]).encode()) from None
         if REFUSED in str(error) and _FILTERED.search(str(error)):
             return Reply(storable(str(error)), is_refusal=True)
         raise
+
+
+def _without(key: str, reply: Reply) -> Reply:
+    """A reply without the key, should the server repeat it: it is kept nowhere."""
+    if not key:
+        return reply
+    said = {name: getattr(reply, name) for name in ("content", "revision", "fingerprint")}
+    return replace(reply, **{name: text and text.replace(key, "…") for name, text in said.items()})
 
 
 def reply_of(answer: Mapping[str, Any]) -> Reply:

@@ -115,7 +115,7 @@ def ballot_prompt(conn: sa.Connection, ballot: Ballot) -> tuple[str, Wording, bo
 def judges_of(conn: sa.Connection, project_id: str) -> list[ModelJudge]:
     """The records of a project in the order they were begun, with how far they are, and why they are stale."""
     found = []
-    for ballot in every_ballot_of(conn, project_id):
+    for ballot in [ballot for ballot in every_ballot_of(conn, project_id) if not ballot.is_round]:
         rows = conn.execute(sa.select(*_COLUMNS).where(t.model_judge.c.ballot_id == ballot.id)).all()
         if rows:
             prompt, wording, _ = ballot_prompt(conn, ballot)
