@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from campaigns import answer_batch, draw_batch, make_project
 from chat_server import chat_server
 from page_words import labelled, press, words
@@ -12,6 +13,15 @@ from core.store.votes.intake import accept_upload
 from core.store.votes.model_answers import read_judges
 
 
+def test_nothing_is_sent_before_a_model_is_switched_on(empty, visit):
+    project = make_project(empty)
+    draw_batch(empty, project)
+    told = words(visit("evaluate", project))
+    assert "It is no vote of people" in told
+    assert "Nothing is sent anywhere until you switch a language model on." in told
+
+
+@pytest.mark.release
 def test_a_model_is_switched_on_asked_and_set_beside_people(empty, visit, started, monkeypatch):
     monkeypatch.setenv("RUNOFF_JUDGE_KEY", "sk-secret")
     project = make_project(empty)
@@ -40,9 +50,10 @@ def test_a_model_is_switched_on_asked_and_set_beside_people(empty, visit, starte
     assert "The language model gave 84 answers, 84 votes among them." in words(app)
     assert len(read_judges(empty, project)) == 1
     assert "84 answers, 84 votes among them." in words(app)
-    tables = [frame.value for frame in app.dataframe]
-    beside = next(table for table in tables if "figure" in table).set_index("figure")
+    tables = [table.value for table in app.table]
+    beside = next(table for table in tables if "figure" in table).set_index("figure").replace(r"\\", "", regex=True)
     assert beside.loc["flips with the order", "value"] == "0%"
+    beside.index = beside.index.str.replace("\\", "")
     assert beside.loc["ρ_w of its own ranking", "from"].startswith("21 of 21 items, 84 votes of the model")
     assert beside.loc["sharpness", "people"] != ""
     gaps = next(table for table in tables if "gap of scores" in table)

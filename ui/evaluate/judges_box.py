@@ -17,16 +17,16 @@ from core.store.projects.project_commands import Project
 from core.store.votes.model_answers import ModelJudge
 from core.views.evaluate import judges as view_of
 from core.views.evaluate.judges import JudgesView
+from ui.evaluate import tables
 from ui.shared import choosers, frame, jobs
 from ui.shared.frame import plain
 
 N0 = 2.0  # of ρ_w and τ_w where the page has no settings yet
 _FIRST = JudgeSettings("http://localhost:8000", "model")
-ABOUT = {
-    "figure": "Flips: comparisons whose answer changes with the order of the two pairs. Lapse and sharpness: of the "
-    "model as one more voter before people's scores.",
-    "people": "The same of people's voters: the middle one, and between which eight of ten lie.",
-}
+ABOUT = (
+    "Flips: comparisons whose answer changes with the order of the two pairs. Sharpness and lapse are those of one "
+    "more voter before people's scores; of people's voters stands the middle one, and between which eight of ten lie."
+)
 
 
 def show(project: Project, n0: float) -> None:
@@ -155,15 +155,15 @@ def _begun(judges: tuple[ModelJudge, ...], id_: int) -> str:
 
 def _figures(found: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
     st.markdown(plain(view_of.answers_said(found)))
-    config = {name: st.column_config.Column(help=text) for name, text in ABOUT.items()}
     table = view_of.figures_table(found)
-    st.dataframe(table, hide_index=True, column_config=config, alt="The model beside people")
+    words = {name: table[name].map(plain) for name in ("figure", "from")}  # a reason may name anything
+    tables.of_cells(table.assign(**words), "The model beside people")
+    st.caption(ABOUT)
     st.markdown("###### Agreement by the gap of people's scores")
     if found.no_gaps:
         st.caption(plain(found.no_gaps))
     else:
-        gaps = view_of.gaps_table(found)
-        st.dataframe(gaps, hide_index=True, alt="Agreement by the gap of scores")
+        tables.of_cells(view_of.gaps_table(found), "Agreement by the gap of scores")
         st.caption(
             "Of each comparison, whether the item that people's scores have higher is named; a tie counts half. "
             "People's own votes made these scores, so theirs is a little too high."
