@@ -21,6 +21,7 @@ from .cli.archived import archived_command
 from .cli.dataset import diff_command, replay_command
 from .cli.embeddings import embeddings_command
 from .cli.evaluate import evaluate_command
+from .cli.judge import judge_command
 from .cli.ratings import groups_command, ratings_command
 from .cli.rounds import rounds_command, voters_command
 from .cli.scheme_files import best_worst_command, compare_schemes_command, draw_tuples_command, group_orders_command
@@ -77,6 +78,7 @@ for _command in (
     ratings_command,
     groups_command,
     rounds_command,
+    judge_command,
     group_orders_command,
     best_worst_command,
     draw_tuples_command,

@@ -189,6 +189,31 @@ VOTER_ANSWERS = Schema(
 
 # A finished (or provisional) dataset, as published. Higher score = more related; rank 1 is the top, ties share
 # their average rank; lower and upper bound the score's 90 % interval, NaN until one is computed.
+# What a language model answered to a ballot's comparisons, in order of asking: of each comparison and order the last
+# that came. `first` and `second` are the comparison's items; value is 1 first, 0 second, .5 tie, NaN for no vote, and
+# then `reason` isn't empty; `flipped` where the second item was A.
+MODEL_ANSWERS = Schema(
+    "answers of a language model",
+    {
+        "question_id": "int",
+        "first": "int",
+        "second": "int",
+        "flipped": "bool",
+        "attempt": "int",
+        "prompt": "text",
+        "raw": "text",
+        "answer": "text",
+        "value": "float",
+        "reason": "text",
+        "revision": "text",
+        "fingerprint": "text",
+        "prompt_tokens": "float",
+        "answer_tokens": "float",
+        "seconds": "float",
+        "at": "text",
+    },
+)
+
 DATASET = Schema(
     "dataset",
     {

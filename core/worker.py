@@ -172,6 +172,6 @@ def _served(store: Store, job: Job, report: Reporter, work: Path, tokens: Sequen
 WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "import_embedding": _import_embedding,
     "encode_tokens": _encode_tokens,
-    executor.KIND: lambda store, job, _: executor.carry_out(store, job),
+    executor.KIND: executor.carry_out,
     **dict.fromkeys({figure.kind for figure in executor.FIGURES.values()}, executor.measure),
 }

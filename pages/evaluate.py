@@ -13,6 +13,7 @@ from ui.evaluate import (
     differences_box,
     headline,
     jobs,
+    judges_box,
     parts_box,
     round_models,
     sample_size_box,
@@ -25,6 +26,7 @@ from ui.shared import cache, frame, kinds
 project = frame.project()
 st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
+    judges_box.alone(project)
     frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
 standings = cache.load_standings(frame.store(), project)
@@ -42,6 +44,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     chosen = settings.show(project)
 view: EvaluateView = cache.load_evaluation(frame.store(), project, chosen.n0, chosen.notion, chosen.policy, chosen.top)
 if view.dataset.empty:
+    judges_box.alone(project)
     frame.nothing_yet("There are no scores to compare with yet.", "collect", "collect votes")
 with signs:
     headline.signs(view, project)
@@ -63,8 +66,8 @@ with st.container():
     scale = tables.scale_of(visit)
 tables.show(visit, chosen, by_votes, by_tokens, scale)
 
-names = ["Areas", "Differences", "Disagreements", "Parts", "Variants", "All figures"]
-areas, differences, why, parts, variants, everything = st.tabs(
+names = ["Areas", "Differences", "Disagreements", "Parts", "Variants", "All figures", "Language models"]
+areas, differences, why, parts, variants, everything, judges = st.tabs(
     names, key=f"evaluate-tab-{project.id}", on_change="rerun"
 )
 if areas.open:
@@ -87,6 +90,9 @@ if variants.open:
 if everything.open:
     with everything:
         tables.everything(visit, scale)
+if judges.open:
+    with judges:
+        judges_box.show(project, chosen.n0)
 with st.expander("Add a model", icon=":material/add:"):
     frame.link(
         "embeddings", "A file of vectors or of similarities: on the Embeddings page", icon=":material/upload_file:"

@@ -27,10 +27,11 @@ if dataset.empty:
 about = dataset.attrs
 frame.first_line(f"**{frame.plain(view.said)}**", *badges.of_dataset(about))
 
-dataset_files.whole(project)
+model_answers = dataset_files.with_model_answers(project)
+dataset_files.whole(project, model_answers)
 dataset_files.formats(view)
 datasheet_box(project, view.fields)
-releases_box(project, view)
+releases_box(project, view, model_answers)
 
 st.subheader("What is in it")
 st.caption(

@@ -94,7 +94,10 @@ def put_back_on_postgresql(conn: sa.Connection, folder: Path) -> None:
         indexes = {row[0] for row in old.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
     for statement in _BALLOT_AS_BEFORE:
         conn.exec_driver_sql(statement)
-    for now in t.metadata.sorted_tables:
+    since = [table for table in t.metadata.sorted_tables if table.name not in kept]
+    for table in reversed(since):
+        conn.exec_driver_sql(f'DROP TABLE "{table.name}"')
+    for now in [table for table in t.metadata.sorted_tables if table not in since]:
         table = BALLOT_TO_0007 if now is t.ballot else now
         for index in now.indexes:
             if index.name not in indexes:

@@ -14,7 +14,7 @@ from tests.architecture import ROOT, imports, name_of
 
 ROOMS = (
     *("base", "i18n", "tabular", "embeddings", "tokens", "plan", "scores", "ballots", "voters", "protocols", "trust"),
-    *("votes", "questions", "simulation", "evaluation", "encoders", "dataset", "platforms", "store", "jobs"),
+    *("votes", "questions", "simulation", "evaluation", "judges", "encoders", "dataset", "platforms", "store", "jobs"),
     *("commands", "voting", "charts", "views", "worker", "cli"),
 )  # fmt: skip
 

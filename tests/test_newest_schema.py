@@ -4,6 +4,7 @@
 is in it) brought up, and gone on with: the page of Animals' ballot 2 was paused and opened again, so that it notes
 networks; two came from one, Zoë (who took an answer back) and Max; the link was renewed, and one came from Prolific.
 All three hold comparisons. `project-schema-0007.zip` is its project "Near words", exported there.
+In 0009 a language model was asked about Animals' ballot 2.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.ballot_rows import read_ballots
 from core.store.engine import HEAD, _open
-from core.store.projects.archive import import_project
+from core.store.projects.archive import export_project, import_project
+from core.store.projects.model_servers import CHAT, read_server
 from core.store.projects.plans import read_rankings, read_registration
 from core.store.projects.project_zip import read_zip
+from core.store.votes.model_answers import read_judges
 from core.store.voting.owner_commands import read_link
 from core.store.voting.visits import cookie_of, link_at
 from core.voting import api
@@ -83,6 +86,22 @@ def test_the_project_comes_in_with_its_rounds_pilot_pages_and_registration(store
     assert counts == {name: len(rows[name]) for name in counts}
     assert found >= {("pilot", 0, "closed"), ("campaign", 1, "closed"), ("campaign", 2, "open")}
     assert found >= {("round", 1, "closed"), ("round", 4, "open")}
+
+
+@pytest.mark.sqlite
+def test_what_a_language_model_answered_is_there(workspace, request):
+    """From 0009 on: about six comparisons of Animals' ballot 2, in both orders, two of twelve answers in words."""
+    found = read_judges(workspace, MAIN)
+    if request.node.callspec.params["workspace"].stem[-4:] < "0009":
+        assert found == []
+        assert read_server(workspace, MAIN, CHAT) is None
+        return
+    (judge,) = found
+    assert (judge.name, judge.n_answers, judge.n_votes) == ("judge-1 (judge-1-2026)", 12, 10)
+    assert read_server(workspace, MAIN, CHAT)["address"] == judge.address
+    copy = import_project(workspace, export_project(workspace, MAIN))
+    assert [one.n_votes for one in read_judges(workspace, copy)] == [10]
+    assert read_server(workspace, copy, CHAT) is None
 
 
 @pytest.mark.sqlite

@@ -51,14 +51,18 @@ def share(count: int, total: int, level: float = LEVEL) -> Share:
         raise InputError(f"A share needs 0 ≤ count ≤ total and a level in (0, 1), found {count}, {total}, {level}.")
     if not total:
         return Share(None, reason="There is nothing to take a share of.")
+    lower, upper = wilson(count / total, total, level)
+    return Share(count / total, 0.0 if count == 0 else lower, 1.0 if count == total else upper, "", count, total)
+
+
+def wilson(p: float, n: int, level: float = LEVEL) -> tuple[float, float]:
+    """Wilson's interval of a mean p in [0, 1] of n ≥ 1 independent cases, each in [0, 1]; wide for ties at ½."""
     from scipy.special import ndtri  # here, not above: a light module
 
     z2 = float(ndtri((1 + level) / 2)) ** 2
-    p, n = count / total, total
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = math.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n))) / (1 + z2 / n)
-    lower, upper = (0.0 if count == 0 else centre - half), (1.0 if count == total else centre + half)
-    return Share(p, lower, upper, "", count, total)
+    return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
 def widened_tails(n: int, level: float = LEVEL) -> tuple[float, float]:

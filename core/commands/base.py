@@ -19,6 +19,7 @@ import pandas as pd
 import sqlalchemy as sa
 from cattrs import Converter
 
+from ..base.parallel import Progress
 from ..protocols import protocol_of
 from ..store import Store
 from ..store.ballots.ballot_rows import Ballot, ballots_of
@@ -100,6 +101,10 @@ class Command(ABC, Generic[R]):
     @abstractmethod
     def run(self, store: Store) -> R:
         """Carry it out; errors as of the store's command. The type of what it returns is declared."""
+
+    def run_with(self, store: Store, progress: Progress | None) -> R:
+        """Carry it out, and tell how far it is, where it can tell."""
+        return self.run(store)
 
     @abstractmethod
     def summary(self, result: R) -> str:

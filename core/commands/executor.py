@@ -25,12 +25,13 @@ from ..jobs.lifecycle import JOBS, Job
 from ..store import Store
 from ..store import schema as t
 from ..store.command import mark_done
-from . import ballots, projects, voters, votes
+from . import ballots, judging, projects, voters, votes
 from .base import Command, R, from_json, result_type, to_json
 from .figures import base as figures
 from .figures.base import Figure, MeasuredFigure, measure_now
 from .figures.evaluation import OF_EVALUATION, FirstVisit
 from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
+from .figures.judges import JudgeFigure
 from .figures.simulations import BestPlan, OtherBudgets, PlanOutlook, RequiredSample, SchemesAtEqualCost
 from .figures.trust import TrustLines
 from .figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
@@ -40,7 +41,7 @@ AT_ONCE = 2.0  # seconds that somebody waits for; what takes longer is a job
 OTHER_VERSION = "This work was begun by another version of Runoff. Ask for it again."
 _OF_VOTES: tuple[type[Figure[Any]], ...] = (
     *(VoterFigures, ChecksOfVotes, TrustLines, WithoutVoters),
-    *(ReadFile, DatasetFile, ProjectFile, Assignments),
+    *(ReadFile, DatasetFile, ProjectFile, Assignments, JudgeFigure),
 )
 _EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit, RequiredSample)
 _SIMULATED: tuple[type[Figure[Any]], ...] = (PlanOutlook, OtherBudgets, BestPlan, SchemesAtEqualCost)
@@ -49,7 +50,7 @@ COMMANDS: dict[str, type[Command[Any]]] = {
     command.name: command
     for command in (
         *(ballots.DrawBallot, ballots.DrawWaiting, ballots.DiscardBallot, ballots.CloseBallot, ballots.ReopenBallot),
-        *(ballots.DrawRound, ballots.SimulateVotes, ballots.OpenVoting),
+        *(ballots.DrawRound, ballots.SimulateVotes, ballots.OpenVoting, judging.AskModel),
         *(voters.ExcludeVoters, voters.ReadmitVoters, voters.WithdrawVoters, voters.ReviewAssignments),
         *(votes.TakeUploads, votes.WithdrawUpload, votes.SetPolicy),
         *(projects.CopyProject, projects.DeleteProject, projects.ImportProject, projects.ReleaseVersion),
@@ -124,14 +125,14 @@ def measure(store: Store, job: Job, progress: Progress | None) -> None:
     figures.carry_out(store, figures.figure_of(job, kind), job.id, progress)
 
 
-def carry_out(store: Store, job: Job) -> None:
+def carry_out(store: Store, job: Job, progress: Progress | None = None) -> None:
     """Do the command that a job is for. It stops at a signal as an error would, so that what must be put back is."""
     command = command_of(job)
     if command is None:
         raise StoreError(OTHER_VERSION)
     in_one = command.project_id is not None and not command.in_parts
     with _signals_as_errors():
-        found = command.run(store.for_job(job.id) if in_one else store)
+        found = command.run_with(store.for_job(job.id) if in_one else store, progress)
     with store.write(JOBS) as conn:
         mark_done(conn, job.id, {"found": to_json(found, result_type(type(command).run))})
 

@@ -108,6 +108,9 @@ RULES = (
         "votes", "A vote is of a comparison and of an assignment of the same ballot.", votes.of_their_ballot, RESTORE
     ),
     IntegrityRule("values", "A vote's value is that of its answer.", votes.values, RESTORE),
+    IntegrityRule(
+        "language models", "A language model's vote is what it said, about a comparison.", votes.model_answers, RESTORE
+    ),
     IntegrityRule("one vote", "At most one vote of a voter counts in a comparison.", votes.one_each, RECOUNT),
     IntegrityRule(
         "excluded", "Exactly the votes of voters who are left out are kept aside.", votes.exclusions, RECOUNT

@@ -113,12 +113,17 @@ class ReleaseVersion(OfProject[str]):
     doing = "Releasing the version"
     version: str
     note: str
+    model_answers: bool = False
 
     def seconds(self, conn: sa.Connection) -> float:
         return publishing_seconds(conn, self.project_id)
 
     def run(self, store: Store) -> str:
-        return release(store, self.project_id, self.version, self.note, expected_revision=self.revision).version
+        made = release(
+            store, self.project_id, self.version, self.note,
+            model_answers=self.model_answers, expected_revision=self.revision,
+        )  # fmt: skip
+        return made.version
 
     def summary(self, result: str) -> str:
         return f"Version {result} is released and kept."

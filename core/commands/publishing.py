@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,8 +25,10 @@ from ..store import Store
 from ..store.command import check_revision, project_row
 from ..store.projects.records import record_files, record_of, voter_secret
 from ..store.projects.releases import Release, check_is_new, keep_release
+from ..store.votes.model_answers import model_answers_file
 from . import datasheet_facts as facts_of
 
+MODEL_ANSWERS = "models/answers.json"
 WHAT = {
     "README.md": "this card",
     "manifest.json": "size and SHA-256 of every other file",
@@ -51,6 +54,7 @@ WHAT = {
     "campaign/votes.csv": "each answer, counted or not, by a voter's pseudonym",
     "campaign/voters.csv": "the voters' pseudonyms and platforms",
     "campaign/plan.json": "plans, ballots, all seeds, wording, registration",
+    MODEL_ANSWERS: "what language models answered, with their prompts; no vote of the campaign, and in no score",
 }
 # Formats that can't hold every token; for gensim there is a file for each spelling.
 _CHOOSY: dict[str, Callable[[pd.DataFrame], bytes]] = {"formats/simlex.tsv": for_simlex}
@@ -78,9 +82,17 @@ class PublishedZip:
         return self.data
 
 
-def publish(store: Store, project_id: str, version: str = "", *, expected_revision: int | None = None) -> PublishedZip:
+def publish(
+    store: Store,
+    project_id: str,
+    version: str = "",
+    *,
+    model_answers: bool = False,
+    expected_revision: int | None = None,
+) -> PublishedZip:
     """Everything of a project's dataset as one zip; the same state and version give the same bytes.
 
+    model_answers : what language models answered goes in too, as a file of its own, which `replay` doesn't read.
     All of it is read in one look at the store, so that it is of one state though votes come in meanwhile. Takes as
     long as its datasheet: some seconds for twenty thousand votes. Raises `StoreError` where nothing has a score yet,
     `InputError` where the owner's split leaves nothing, `StaleError` where the project isn't at `expected_revision`.
@@ -93,6 +105,7 @@ def publish(store: Store, project_id: str, version: str = "", *, expected_revisi
         if facts.dataset.empty:
             raise StoreError("There is no dataset to publish yet: it needs votes.")
         record = record_of(conn, project_id, secret)
+        of_models = model_answers_file(conn, project_id) if model_answers else []
     facts = facts_of.measured(facts, closed)
     stem = file_stem(facts.about) + (f"-{version}" if version else "")
     facts, files = dataset_files(facts, stem)
@@ -100,6 +113,8 @@ def publish(store: Store, project_id: str, version: str = "", *, expected_revisi
     # `datasets` reads all of a folder's configurations in one format.
     files |= {"data/votes.parquet": parquet(record.votes, VOTES)}
     files |= {"data/comparisons.parquet": parquet(record.comparisons, COMPARED)}
+    if of_models:
+        files[MODEL_ANSWERS] = (json.dumps(of_models, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
     files["README.md"] = card(facts, configs_of(facts), listed(files, facts), stem)
     data = write_published(files, version=version, title=facts.title)
     voters = facts.about["voters"]
@@ -181,12 +196,18 @@ def configs_of(facts: Facts) -> dict[str, dict[str, str]]:
 
 
 def release(
-    store: Store, project_id: str, version: str, note: str = "", *, expected_revision: int | None = None
+    store: Store,
+    project_id: str,
+    version: str,
+    note: str = "",
+    *,
+    model_answers: bool = False,
+    expected_revision: int | None = None,
 ) -> Release:
     """Publish the dataset as it is now as a version, and keep the zip. Errors of `publish` and `keep_release`.
 
     Votes that come in while the files are made aren't in it, and don't hinder it.
     """
     name = check_is_new(store, project_id, version)
-    made = publish(store, project_id, name, expected_revision=expected_revision)
+    made = publish(store, project_id, name, model_answers=model_answers, expected_revision=expected_revision)
     return keep_release(store, project_id, name, made.data, note=note, detail=made.detail, made_at=made.revision)

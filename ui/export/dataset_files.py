@@ -10,6 +10,7 @@ from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.files import DatasetFile, MadeFile
 from core.dataset.published import read_published
 from core.store.projects.project_commands import Project
+from core.store.votes.model_answers import read_judges
 from core.views.export import DatasetFiles
 from ui.shared import frame, jobs
 
@@ -19,14 +20,25 @@ _ABOUT = (
 )
 
 
-def whole(project: Project) -> None:
+def with_model_answers(project: Project) -> bool:
+    """Whether what language models answered goes into the dataset's files; asked only where there is something."""
+    if not read_judges(frame.store(), project.id):
+        return False
+    return st.checkbox(
+        "Put the answers of language models in, as a file of their own",
+        key=f"model-answers-{project.id}",
+        help="models/answers.json, marked as a model's. No score rests on it, and a replay doesn't read it.",
+    )
+
+
+def whole(project: Project, model_answers: bool) -> None:
     """The recommended file, made when it is asked for."""
-    wanted = DatasetFile(project.id, project.revision)
+    wanted = DatasetFile(project.id, project.revision, model_answers)
     found = jobs.figure(
         wanted,
         project,
         "Make the dataset to publish (zip)",
-        key=f"publication-{project.id}",
+        key=f"publication-{project.id}-{model_answers}",
         on_request=True,
         type="primary",
         icon=":material/inventory_2:",

@@ -21,7 +21,7 @@ from ui.shared import cache, choosers, frame, jobs
 _MARKS = ("provisional", "simulated")
 
 
-def releases_box(project: Project, view: ExportView) -> None:
+def releases_box(project: Project, view: ExportView, model_answers: bool) -> None:
     """The versions, and a form for the next."""
     st.subheader("Versions")
     for found in view.releases:
@@ -41,12 +41,12 @@ def releases_box(project: Project, view: ExportView) -> None:
             st.caption(frame.plain(f"{told}. {found.note}" if found.note else told))
     if not view.releases:
         st.caption("None yet. A released version is kept byte for byte, whatever happens to the project.")
-    _release(project, view)
+    _release(project, view, model_answers)
     if view.releases:
         _compare(project, view)
 
 
-def _release(project: Project, view: ExportView) -> None:
+def _release(project: Project, view: ExportView, model_answers: bool) -> None:
     with st.expander("Release a version"), st.form(f"release-{project.id}-{len(view.releases)}"):
         if view.fields.missing:
             lacking = ", ".join(view.fields.missing)
@@ -59,7 +59,7 @@ def _release(project: Project, view: ExportView) -> None:
             except RunoffError as error:
                 frame.show_error(error)
                 return
-            jobs.send(ReleaseVersion(project.id, frame.expected(), name, note))
+            jobs.send(ReleaseVersion(project.id, frame.expected(), name, note, model_answers))
 
 
 def _compare(project: Project, view: ExportView) -> None:

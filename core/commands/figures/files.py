@@ -136,17 +136,18 @@ class MadeFile:
 
 @dataclass(frozen=True)
 class DatasetFile(Figure[MadeFile]):
-    """The dataset of a project as one zip."""
+    """The dataset of a project as one zip; `model_answers` puts what language models answered in, as a file."""
 
     name = "publication"
     version = 2
     doing = "Making the dataset's files"
+    model_answers: bool = False
 
     def seconds(self, conn: sa.Connection) -> float:
         return publishing_seconds(conn, self.project_id)
 
     def measure(self, store: Store, progress: Progress | None) -> tuple[MadeFile, bytes | None]:
-        made = publish(store, self.project_id)
+        made = publish(store, self.project_id, model_answers=self.model_answers)
         return MadeFile(made.size, made.filename, made.left_out), made.data
 
 

@@ -27,6 +27,7 @@ from ..projects.plans import PlanSettings, Ranking, ballot_named, ranking_of, re
 from ..schema.ballots import CAMPAIGN, ROUND
 from ..scores.scoring import fitted_items
 from ..tokens.areas import items_of, n_items_of
+from ..votes.model_answers import has_model_answers
 from ..votes.tallies import Progress, ballot_votes, write_progress
 from .ballot_rows import Ballot, ballot_seed, ballots_of, open_ballot_of, pilot_of, round_of, rounds_of, sentence_start
 from .check_drawing import CheckContext, Pairs, WrittenIds, checks_log_entry, draw_for, gold_by_hand, insert_checks
@@ -266,6 +267,10 @@ def discard_ballot(
         if _has_answers(change.conn, ballot):
             raise StoreError(
                 f"{sentence_start(ballot.called)} has answers, so it stays. Close it when its votes are in."
+            )
+        if has_model_answers(change.conn, ballot.id):
+            raise StoreError(
+                f"{sentence_start(ballot.called)} has answers of a language model, which were paid for, so it stays."
             )
         change.detail = ballot_named(change.conn, project_id, area_id, ballot.number, ballot.purpose)
         change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == ballot.id))

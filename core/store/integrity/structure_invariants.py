@@ -145,7 +145,7 @@ def _joins() -> dict[str, sa.Select[Any]]:
     """For each kind of link the query for those that lead astray: ballot and row."""
     b, a, q, i = t.ballot.c, t.assignment.c, t.question.c, t.item.c
     item, option, put = t.ballot_item.c, t.question_option.c, t.task_question.c
-    asked = t.question.alias("asked")
+    asked, judge = t.question.alias("asked"), t.model_judge.c
     return {
         "an assignment of another project's voter:": sa.select(b.id, a.id)
         .join(t.assignment, a.ballot_id == b.id)
@@ -179,6 +179,10 @@ def _joins() -> dict[str, sa.Select[Any]]:
         .join(t.sitting, t.sitting.c.voting_id == t.voting.c.id)
         .join(t.voter, t.voter.c.id == t.sitting.c.voter_id)
         .where(t.voter.c.project_id != b.project_id),
+        "a language model's answer to another ballot's question:": sa.select(judge.ballot_id, t.model_answer.c.id)
+        .join(t.model_answer, t.model_answer.c.model_judge_id == judge.id)
+        .join(t.question, q.id == t.model_answer.c.question_id)
+        .where(q.ballot_id != judge.ballot_id),
         "another project's plan": sa.select(b.id, t.plan.c.id)
         .join(t.plan, t.plan.c.id == b.plan_id)
         .where(t.plan.c.project_id != b.project_id),

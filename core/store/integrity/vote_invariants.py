@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ...errors import InputError, PlanError
+from ...judges.answers import REASONS, outcome_of, read_choice
 from ...protocols import PROTOCOLS
 from ...questions import COMPARISON, KINDS, RoundSettings, check_round, round_kind
 from ...questions.base import UNKNOWN
@@ -237,3 +238,25 @@ def scores(context: IntegrityContext) -> Iterator[Violation]:
         n = with_fit if by_field else with_mean
         if n != n_items:
             yield Violation(context.ballot(ballot_id), f"closed, and {n} of {n_items} items have a score")
+
+
+def model_answers(context: IntegrityContext) -> Iterator[Violation]:
+    """Answers of language models to what isn't a comparison that counts, and votes that their own words don't give."""
+    a, judge = t.model_answer.c, t.model_judge.c
+    query = (
+        sa.select(judge.ballot_id, a.id, a.answer, a.raw, a.flipped, a.reason, t.plan.c.ties_allowed, _Q.role, _Q.kind)
+        .select_from(t.model_answer)
+        .join(t.model_judge, judge.id == a.model_judge_id)
+        .join(t.question, _Q.id == a.question_id)
+        .join(t.ballot, t.ballot.c.id == judge.ballot_id)
+        .outerjoin(t.plan, t.plan.c.id == t.ballot.c.plan_id)
+    )
+    for ballot_id, id_, answer, raw, flipped, reason, ties, role, kind in context.rows(query):
+        where = f"{context.ballot(ballot_id)}, answer {id_} of a language model"
+        if role != "main" or kind != COMPARISON.name:
+            yield Violation(where, f"it is about a {kind} ({role})")
+        if reason is not None and reason not in REASONS:
+            yield Violation(where, f"no vote because of {reason!r}")
+        letter = read_choice(raw, ties_allowed=bool(ties)).letter
+        if answer is not None and (letter is None or outcome_of(letter, flipped=bool(flipped)) != answer):
+            yield Violation(where, f"{answer}, and it said {raw[:40]!r}")

@@ -1,4 +1,4 @@
-"""The tables of a workspace, as SQLAlchemy Core, in four modules.
+"""The tables of a workspace, as SQLAlchemy Core, in five modules.
 
 Judgements are stored, not votes: a `question` of some kind has options (items), a voter's `assignment`
 answers it with a `judgement`. A vote is a counted judgement of a comparison. Ratings, tuples of best–worst and
@@ -27,6 +27,7 @@ from .ballots import (
     upload,
     voter,
 )
+from .judges import model_answer, model_judge
 from .page import deal, invitation, sitting, voter_trait, voting, voting_link
 from .parts import job, metadata, simulation
 from .projects import (
@@ -63,6 +64,8 @@ __all__ = [
     "judgement",
     "log",
     "metadata",
+    "model_answer",
+    "model_judge",
     "plan",
     "project",
     "project_embedding",

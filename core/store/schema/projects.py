@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from .parts import count_, id_, metadata, since_, text_, to_
+from .parts import count_, here_, id_, metadata, since_, text_, to_
 
 project = Table(
     "project",
@@ -35,6 +35,8 @@ project = Table(
     since_("0005", Column("datasheet", JSON)),  # what the owner says of the dataset (core/dataset/datasheet/facts.py)
     since_("0005", text_("voter_secret", nullable=True)),  # hashes voters' ids where the dataset is published
     since_("0004", count_("pulse")),  # votes given and taken back on the voting page: they raise no revision
+    # Servers of models that may be asked, by what they are asked for: an import brings none. NULL: nothing is sent.
+    since_("0009", here_(Column("servers", JSON))),
     CheckConstraint("kind IN ('real', 'trial', 'demo')", name="kind"),
     CheckConstraint("notion IN ('relatedness', 'similarity')", name="notion"),
     CheckConstraint("ranking IN ('all', 'area')", name="ranking"),

@@ -1,0 +1,310 @@
+"""A language model answers the comparisons of a ballot, each in both orders; what it says is kept as it comes.
+
+What came is paid for, so each answer is kept by itself, and one that is stopped goes on where it was. Answers never
+join the votes of people (`store.votes.model_answers`).
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from ..base.parallel import Progress
+from ..base.plurals import many, plural
+from ..base.web import Server, UnreadableError
+from ..errors import PlatformError, StoreError
+from ..judges.answers import REASONS, UNREADABLE, outcome_of, read_choice
+from ..judges.chat import KEY, JudgeSettings, Reply, ask, request_of, server_of, storable
+from ..store import Store
+from ..store.command import command
+from ..store.projects.model_servers import CHAT
+from ..store.projects.model_servers import server_of as switched_on
+from ..store.projects.plans import ballot_named
+from ..store.votes.model_answers import (
+    Asked,
+    GivenAnswer,
+    ModelJudge,
+    ballot_prompt,
+    begin,
+    judges_of,
+    keep_answers,
+    pending_of,
+)
+from .ballots import OfBallot
+
+SECONDS = 0.5  # that an answer takes
+MOST_KEPT = 100_000  # bytes of what was no answer of a model
+IN_A_ROW = 5  # replies that can't be read, after which nothing more is asked
+GRACE = 1.5  # seconds that answers on their way have where the work is stopped
+OFF = "No language model is switched on for this project, so nothing is sent. Switch one on first."
+
+
+@dataclass(frozen=True)
+class ModelAsked:
+    """What came of asking: answers that came now, votes among them, and why others are none."""
+
+    judge_id: int
+    n_answers: int
+    n_votes: int
+    reasons: dict[str, int]
+
+    @property
+    def said(self) -> str:
+        """In sentences."""
+        if not self.n_answers:
+            return "The language model has answered all of these comparisons before."
+        without = "; ".join(f"{n:,} {REASONS.get(reason, reason)}" for reason, n in sorted(self.reasons.items()))
+        told = f"The language model gave {many(self.n_answers, 'answer')}, {many(self.n_votes, 'vote')} among them."
+        return f"{told} No votes: {without}." if without else told
+
+
+@dataclass(frozen=True)
+class AskModel(OfBallot[ModelAsked]):
+    """Ask the language model that is switched on about a ballot: so many comparisons, 0 for all; `anew` begins another
+    record though one could go on."""
+
+    name = "ask language model"
+    doing = "Asking the language model"
+    in_parts = True
+    n: int = 0
+    anew: bool = False
+
+    def seconds(self, conn: sa.Connection) -> float:
+        """More than anybody waits for: it is a job, however few there are."""
+        ballot = self.ballot(conn)
+        n = self.n or (ballot.n_comparisons if ballot else 0)
+        return 10.0 + 2 * n * SECONDS
+
+    def run(self, store: Store) -> ModelAsked:
+        return self.run_with(store, None)
+
+    def run_with(self, store: Store, progress: Progress | None) -> ModelAsked:
+        return ask_model(
+            store, self.project_id, self, n=self.n, anew=self.anew, expected_revision=self.revision, progress=progress
+        )
+
+    def summary(self, result: ModelAsked) -> str:
+        return result.said
+
+    def meanwhile(self, conn: sa.Connection) -> str:
+        return self._so_far(conn)
+
+    def afterwards(self, conn: sa.Connection) -> str:
+        told = self._so_far(conn)
+        return f"{told} Ask again, and it goes on there." if told else ""
+
+    def _so_far(self, conn: sa.Connection) -> str:
+        ballot = self.ballot(conn)
+        mine = [judge for judge in judges_of(conn, self.project_id) if ballot and judge.ballot_id == ballot.id]
+        if not mine:
+            return ""
+        return f"{mine[-1].n_answers:,} of {2 * mine[-1].n_wanted:,} answers are kept."
+
+
+def ask_model(
+    store: Store,
+    project_id: str,
+    of: OfBallot[ModelAsked],
+    *,
+    n: int = 0,
+    anew: bool = False,
+    expected_revision: int | None = None,
+    progress: Progress | None = None,
+    say: Callable[[str], None] | None = None,
+) -> ModelAsked:
+    """Ask about a ballot; see `AskModel`. The key is that of the environment. `say` is told why it waits.
+
+    Raises `StoreError` where no language model is switched on, or the ballot is gone or asks no comparisons;
+    `PlatformError` where the server can't be asked any further: what came until then is kept.
+    """
+    with command(store, project_id, AskModel.name, expected_revision=expected_revision) as change:
+        setup = switched_on(change.conn, project_id, CHAT)
+        if setup is None:
+            raise StoreError(OFF)
+        settings, ballot = JudgeSettings.of(setup), of.ballot(change.conn)
+        server = server_of(settings, os.environ.get(KEY, ""))
+        if ballot is None:
+            raise StoreError("The ballot is gone. Load the page again.")
+        judge = begin(change, ballot, settings, n, anew=anew)
+        ties_allowed = ballot_prompt(change.conn, ballot)[2]
+        wanted = pending_of(change.conn, project_id, ballot, judge)
+        change.detail = ballot_named(change.conn, project_id, ballot.area_id, ballot.number, ballot.purpose)
+        change.detail |= {"model": judge.model, "address": judge.address, "comparisons": judge.n_wanted}
+        change.detail |= {"answers": len(wanted)}
+    askers = _Askers(server, settings, judge.prompt, wanted, say or (lambda told: None))
+    keeper = _Keeper(store, project_id, judge, ties_allowed)
+    try:
+        for came in askers.replies():
+            keeper.take(came)
+            if keeper.problem is not None:
+                askers.stop()  # what is on its way is waited for, and kept
+            if progress is not None:
+                progress(keeper.n_answers, len(wanted))
+    except BaseException:  # stopped: what came is paid for
+        askers.stop()
+        keeper.keep()
+        for came in askers.replies(within=GRACE):
+            keeper.take(came)
+        raise
+    if isinstance(keeper.problem, PlatformError):
+        kept = plural(keeper.n_answers, "{n} answer is kept", "{n} answers are kept")
+        raise PlatformError(f"{keeper.problem} {kept}; asking again goes on there.")
+    if keeper.problem is not None:
+        raise keeper.problem
+    return ModelAsked(judge.id, keeper.n_answers, keeper.n_votes, keeper.reasons)
+
+
+@dataclass(frozen=True)
+class _Came:
+    """What came for a comparison, or why nothing more can be asked."""
+
+    asked: Asked
+    seconds: float
+    reply: Reply | None = None
+    problem: Exception | None = None
+
+
+class _StoppedError(Exception):
+    """Nothing more is wanted, and it isn't waited for."""
+
+
+class _Askers:
+    """Threads that ask a server, so many at a time."""
+
+    def __init__(
+        self, server: Server, settings: JudgeSettings, prompt: str, wanted: Sequence[Asked], say: Callable[[str], None]
+    ) -> None:
+        self._server, self._settings, self._prompt, self._say = server, settings, prompt, say
+        self._todo: queue.SimpleQueue[Asked] = queue.SimpleQueue()
+        self._came: queue.SimpleQueue[_Came | None] = queue.SimpleQueue()
+        self._enough = threading.Event()
+        self._room = threading.Semaphore(settings.at_once)  # so that no more is on the way than isn't kept yet
+        for asked in wanted:
+            self._todo.put(asked)
+        self._alive = min(settings.at_once, len(wanted))
+        for _ in range(self._alive):
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def stop(self) -> None:
+        """Ask nothing more, and wait for no other try."""
+        self._enough.set()
+        self._room.release(self._settings.at_once)
+
+    def replies(self, *, within: float | None = None) -> Iterator[_Came]:
+        """What comes, as it comes, until all is there or nothing more is asked; `within` so many seconds."""
+        until = None if within is None else time.monotonic() + within
+        while self._alive:
+            try:
+                came = self._came.get(timeout=None if until is None else max(until - time.monotonic(), 0.0))
+            except queue.Empty:
+                return
+            if came is None:
+                self._alive -= 1
+            else:
+                yield came
+                self._room.release()
+
+    def _work(self) -> None:
+        with suppress(queue.Empty, _StoppedError):
+            while self._room.acquire() and not self._enough.is_set():
+                self._came.put(self._ask(self._todo.get_nowait()))
+        self._came.put(None)
+
+    def _ask(self, asked: Asked) -> _Came:
+        begun = time.monotonic()
+        body = request_of(self._settings, self._prompt, asked.text)
+        try:
+            reply = ask(self._server, body, say=self._say, sleep=self._wait)
+        except UnreadableError as error:
+            began = storable(error.content[:MOST_KEPT].decode("utf-8", "replace"))
+            reply = Reply(began, is_answer=False)
+        except _StoppedError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whoever waits for the thread is told, whatever it is
+            self.stop()
+            return _Came(asked, time.monotonic() - begun, problem=error)
+        return _Came(asked, time.monotonic() - begun, reply)
+
+    def _wait(self, seconds: float) -> None:
+        if self._enough.wait(seconds):
+            raise _StoppedError
+
+
+@dataclass
+class _Keeper:
+    """Keeps what comes one by one, and counts it; `problem` is why nothing more should be asked."""
+
+    store: Store
+    project_id: str
+    judge: ModelJudge
+    ties_allowed: bool
+    n_answers: int = 0
+    n_votes: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    problem: Exception | None = None
+    _unkept: list[tuple[Asked, GivenAnswer]] = field(default_factory=list)
+    _unread: int = 0
+    _revision: str | None = None
+
+    def take(self, came: _Came) -> None:
+        """Keep what came for a comparison."""
+        if came.reply is None:
+            self.problem = self.problem or came.problem
+            return
+        given = _given(came.asked, came.reply, came.seconds, ties_allowed=self.ties_allowed)
+        self._unkept.append((came.asked, given))
+        self.keep()
+        self.n_answers += 1
+        self.n_votes += given.answer is not None
+        if given.reason is not None:
+            self.reasons[given.reason] = self.reasons.get(given.reason, 0) + 1
+        if self.problem is None:
+            self.problem = self._look(came.reply)
+
+    def keep(self) -> None:
+        """Write what isn't written yet."""
+        if self._unkept:
+            keep_answers(self.store, self.project_id, self.judge.id, self._unkept)
+            self._unkept = []
+
+    def _look(self, reply: Reply) -> PlatformError | None:
+        """Why nothing more should be asked after this reply, if there is a reason."""
+        if not reply.is_answer:
+            self._unread += 1
+            if self._unread < IN_A_ROW:
+                return None
+            begins = " ".join(reply.content[:200].split())[:80]
+            return PlatformError(
+                f"{self._unread} answers in a row couldn't be read; the last begins with {begins!r}. Is "
+                f"{self.judge.address} the address of the server itself?"
+            )
+        self._unread = 0
+        if self._revision is None:
+            self._revision = self.judge.revisions[0] if self.judge.revisions else reply.revision or None
+        if reply.revision in ("", self._revision):  # a server's filter names no model
+            return None
+        return PlatformError(
+            f"The server called the model {self._revision} so far, and {reply.revision} now, so this record is stale. "
+            "Ask again: the answers go to a new record then."
+        )
+
+
+def _given(asked: Asked, reply: Reply, seconds: float, *, ties_allowed: bool) -> GivenAnswer:
+    """What is kept of a reply."""
+    answer, reason = None, UNREADABLE
+    if reply.is_answer:
+        choice = read_choice(reply.content, ties_allowed=ties_allowed, is_cut=reply.is_cut, is_refusal=reply.is_refusal)
+        reason = choice.reason
+        if choice.letter is not None:
+            answer = outcome_of(choice.letter, flipped=asked.flipped)
+    counts = (reply.prompt_tokens, reply.answer_tokens)
+    return GivenAnswer(
+        reply.content, answer, reason or None, reply.revision, reply.fingerprint, *counts, round(seconds, 3)
+    )

@@ -1,0 +1,54 @@
+"""Which servers of models a project may ask: none, until its owner switches one on.
+
+What stands here is this workspace's alone. It is in no project's file, and a copy or an imported project has none, so
+that an address which came in a file is never asked, and gets no key. Keys stand nowhere: they are in the environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from .. import schema as t
+from ..command import Change, command, project_row
+from ..engine import Store
+
+CHAT = "chat"  # language models that answer comparisons (`core.judges`)
+
+
+def server_of(conn: sa.Connection, project_id: str, kind: str) -> dict[str, Any] | None:
+    """What is switched on of a kind: its address and settings; None where nothing is."""
+    found = (project_row(conn, project_id).servers or {}).get(kind)
+    return dict(found) if isinstance(found, Mapping) else None
+
+
+def read_server(store: Store, project_id: str, kind: str) -> dict[str, Any] | None:
+    """What is switched on of a kind; None where nothing is."""
+    with store.read() as conn:
+        return server_of(conn, project_id, kind)
+
+
+def switch_on(
+    store: Store, project_id: str, kind: str, settings: Mapping[str, Any], *, expected_revision: int | None = None
+) -> None:
+    """Let a project ask a server, with these settings (`address` among them), in the place of the one before."""
+    with command(store, project_id, "switch server on", expected_revision=expected_revision) as change:
+        named = {name: settings[name] for name in ("address", "model") if name in settings}
+        change.detail = {"kind": kind} | named
+        _put(change, {**(change.project.servers or {}), kind: dict(settings)})
+
+
+def switch_off(store: Store, project_id: str, kind: str, *, expected_revision: int | None = None) -> None:
+    """Let a project ask no server of a kind any more; nothing happens where it asks none."""
+    if read_server(store, project_id, kind) is None:
+        return
+    with command(store, project_id, "switch server off", expected_revision=expected_revision) as change:
+        change.detail = {"kind": kind}
+        _put(change, {name: of for name, of in (change.project.servers or {}).items() if name != kind})
+
+
+def _put(change: Change, servers: Mapping[str, Any]) -> None:
+    row = sa.update(t.project).where(t.project.c.id == change.project_id)
+    change.conn.execute(row.values(servers=dict(servers) or sa.null()))

@@ -1,0 +1,245 @@
+"""Language models as voters, on the Evaluate page and the command line: what is switched on, which records there are,
+and what a record says beside people's votes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ...base.estimates import Estimate
+from ...base.percent import percent
+from ...base.plurals import many
+from ...base.web import is_open
+from ...commands.figures.judges import JudgeFigures
+from ...dataset.files import to_csv
+from ...evaluation.results import FigureEstimate
+from ...judges.answers import REASONS
+from ...judges.chat import KEY, PATH, JudgeSettings
+from ...judges.figures import RANKED, Spread, own_ranking
+from ...metrics import average_ranks
+from ...store import Store
+from ...store.ballots.ballot_rows import Ballot, every_ballot_of, sentence_start
+from ...store.command import project_row
+from ...store.projects.model_servers import CHAT, server_of
+from ...store.projects.plans import rankings_of
+from ...store.tokens.areas import items_of
+from ...store.votes.model_answers import ModelJudge, answers_of, judge_of, judges_of
+from ...tables import DATASET
+from ...tabular.csv_writing import table_for_spreadsheets
+
+NO_FIGURE = "–"
+NEVER = (
+    "What a language model answers is kept apart, marked as a model's for ever. It is no vote of people: it enters no "
+    "score, no tally, no agreement and no dataset."
+)
+
+
+@dataclass(frozen=True)
+class JudgesView:
+    """settings : of the language model that is switched on, None for none. ballots : those with comparisons, the newest
+    first, with what they are called. judges : the records, the newest first. has_key : whether the environment holds a
+    key."""
+
+    settings: JudgeSettings | None
+    ballots: tuple[tuple[Ballot, str], ...]
+    judges: tuple[ModelJudge, ...]
+    has_key: bool
+
+    def ballot_of(self, judge: ModelJudge) -> str:
+        """What the ballot of a record is called."""
+        return next(called for ballot, called in self.ballots if ballot.id == judge.ballot_id)
+
+    @property
+    def sent(self) -> str:
+        """What goes where, in sentences."""
+        if self.settings is None:
+            return "Nothing is sent anywhere until you switch a language model on."
+        known = is_open(self.settings.address)
+        key = f"without a key, as {KEY} is empty"
+        if self.has_key:
+            key = f"without the key of {KEY}, as it is http" if known else f"with the key that {KEY} holds"
+        told = (
+            f"Each asking sends to {self.settings.address}{PATH}, {key}: the ballot's instructions, question and "
+            "examples, and the two pairs of a comparison with their areas. Nothing of voters, votes or scores is sent."
+        )
+        if known:
+            told += " Whoever is between here and there can read it."
+        return told
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row a record."""
+        rows = [
+            {
+                "model": judge.name,
+                "ballot": self.ballot_of(judge),
+                "comparisons": judge.n_wanted,
+                "answers": judge.n_answers,
+                "votes": judge.n_votes,
+                "stale": "; ".join(judge.stale),
+            }
+            for judge in self.judges
+        ]
+        return pd.DataFrame(rows, columns=["model", "ballot", "comparisons", "answers", "votes", "stale"])
+
+
+def load(store: Store, project_id: str) -> JudgesView:
+    """What there is of a project."""
+    with store.read() as conn:
+        setup = server_of(conn, project_id, CHAT)
+        areas = {ranking.area_id: ranking.area for ranking in rankings_of(conn, project_id)}
+        ballots = [ballot for ballot in every_ballot_of(conn, project_id) if not ballot.is_round]
+        judges = judges_of(conn, project_id)
+    named = []
+    for ballot in reversed(ballots):
+        of = f" of {areas[ballot.area_id]}" if areas.get(ballot.area_id) else ""
+        named.append((ballot, f"{sentence_start(ballot.called)}{of}"))
+    settings = None if setup is None else JudgeSettings.of(setup)
+    return JudgesView(settings, tuple(named), tuple(reversed(judges)), bool(os.environ.get(KEY, "").strip()))
+
+
+def figures_table(found: JudgeFigures) -> pd.DataFrame:
+    """A row a figure: figure, value, 90 % interval, people (the same of their voters), and from what, or why none."""
+    order, effects, ranking, cost = found.order, found.effects, found.ranking, found.cost
+    flips = f"{many(order.flips.total, 'comparison')} with a vote in both orders"
+    named = f"{many(order.chose_a.total, 'vote')} that name a pair"
+    voters = f"{many(effects.n_comparisons, 'comparison')}; people: {many(effects.n_voters, 'voter')}"
+    items = f"{ranking.n_common:,} of {many(ranking.n_items, 'item')}, {many(ranking.n_votes, 'vote')} of the model"
+    rows = [
+        _row("flips with the order", order.flips, flips, share=True),
+        _row("names A", order.chose_a, named, "50%", share=True),
+        _row("sharpness", effects.sharpness, voters, _spread(effects.people_sharpness)),
+        _row("lapse", effects.lapse, voters, _spread(effects.people_lapse)),
+        _row("guesses go to A", effects.side, voters, "50%", share=True),
+    ]
+    for name, label in RANKED:
+        figure: FigureEstimate = getattr(ranking, name)
+        corrected, lower, upper = figure.by_votes
+        shown = Estimate(figure.estimate if corrected is None else corrected, lower, upper, figure.reason)
+        told = items if lower is not None or not ranking.no_interval else f"{items}. {ranking.no_interval}"
+        rows.append(_row(f"{label} of its own ranking", shown, told))
+    counted = f"{cost.prompt_tokens:,} sent and {cost.answer_tokens:,} answered in {cost.n_counted:,} of "
+    counted += f"{many(cost.n_replies, 'answer')}; {many(cost.n_votes, 'vote')}"
+    tokens = Estimate(cost.tokens_per_vote, reason=cost.reason)
+    rows.append(_row("tokens a vote", tokens, counted, digits=0))
+    money = Estimate(cost.money_per_vote, reason=cost.reason)
+    people = NO_FIGURE if cost.people_per_vote is None else f"{cost.people_per_vote:.4f}"
+    rows.append(_row("cost of a vote", money, f"{counted}; people: the plan", people, digits=4))
+    return pd.DataFrame(rows, columns=["figure", "value", "90 % interval", "people", "from"])
+
+
+def _row(
+    name: str, found: Estimate, told: str, people: str = NO_FIGURE, *, share: bool = False, digits: int = 3
+) -> tuple[str, str, str, str, str]:
+    def shown(value: float) -> str:
+        return percent(value) if share else f"{value:,.{digits}f}"
+
+    if found.estimate is None:
+        return name, NO_FIGURE, NO_FIGURE, people, found.reason
+    ends = NO_FIGURE
+    if found.lower is not None and found.upper is not None:
+        ends = f"{shown(found.lower)} to {shown(found.upper)}"
+    return name, shown(found.estimate), ends, people, told
+
+
+def _spread(of: Spread) -> str:
+    if of.low is None or of.middle is None or of.high is None:
+        return NO_FIGURE
+    return f"{of.middle:.3f} ({of.low:.3f} to {of.high:.3f})"
+
+
+def gaps_table(found: JudgeFigures) -> pd.DataFrame:
+    """A row a range of gaps, in words; empty where there is none."""
+    rows = [
+        {
+            "gap of scores": f"{row['lower']:.3f} to {row['upper']:.3f}",
+            "comparisons": int(row["comparisons"]),
+            "model names the higher": percent(row["model"]),
+            "90 % interval": f"{percent(row['model lower'])} to {percent(row['model upper'])}",
+            "people name the higher": NO_FIGURE if row["people"] != row["people"] else percent(row["people"]),
+            "people's votes": int(row["votes"]),
+            "model answers as people": NO_FIGURE if row["same"] != row["same"] else percent(row["same"]),
+        }
+        for row in found.gaps.to_dict("records")
+    ]
+    return pd.DataFrame(rows)
+
+
+def answers_said(found: JudgeFigures) -> str:
+    """How many answers are votes, and why others are none."""
+    told = f"{many(found.n_answers, 'answer')}, {many(found.n_votes, 'vote')} among them."
+    without = "; ".join(f"{n:,} {REASONS.get(reason, reason)}" for reason, n in sorted(found.reasons.items()))
+    return f"{told} No votes, and kept as they came: {without}." if without else told
+
+
+def answers_table(store: Store, project_id: str, judge_id: int) -> pd.DataFrame:
+    """What a record's model answered, a row an answer in the order they came, with the words of the two items."""
+    with store.read() as conn:
+        judge = judge_of(conn, project_id, judge_id)
+        answers, items = answers_of(conn, judge.id), items_of(conn, project_id).set_index("item")
+    words = items["token_a"] + " – " + items["token_b"]
+    return pd.DataFrame(
+        {
+            "source": "model",
+            "model": judge.model,
+            "revision": answers["revision"],
+            "first": answers["first"].map(words),
+            "second": answers["second"].map(words),
+            "A": ["second" if flipped else "first" for flipped in answers["flipped"]],
+            "answer": answers["answer"],
+            "no vote because": answers["reason"],
+            "raw": answers["raw"],
+            "sent": answers["prompt"],
+            "temperature": judge.temperature,
+            "fingerprint": answers["fingerprint"],
+            "prompt tokens": answers["prompt_tokens"],
+            "answer tokens": answers["answer_tokens"],
+            "seconds": answers["seconds"],
+            "at": answers["at"],
+        }
+    )
+
+
+def answers_csv(store: Store, project_id: str, judge_id: int) -> bytes:
+    """The same as a file for people."""
+    return table_for_spreadsheets(answers_table(store, project_id, judge_id))
+
+
+def ranking_dataset(store: Store, project_id: str, judge_id: int) -> pd.DataFrame:
+    """The model's own ranking as a dataset (schema DATASET) whose rows and description say that a model made it.
+
+    Errors of `own_ranking`.
+    """
+    with store.read() as conn:
+        judge = judge_of(conn, project_id, judge_id)
+        answers, items = answers_of(conn, judge.id), items_of(conn, project_id).set_index("item")
+        notion = project_row(conn, project_id).notion
+    ranking = own_ranking(answers)
+    votes = answers[answers["reason"] == ""]
+    appearances = pd.concat([votes["first"], votes["second"]]).value_counts()
+    table = items.loc[ranking.items, ["area", "token_a", "token_b"]].assign(
+        score=ranking.score,
+        rank=average_ranks(ranking.score),
+        votes=appearances.reindex(ranking.items).to_numpy().astype("int64"),
+        source="model",
+    )
+    table = table.sort_values(["rank"], kind="stable").reset_index(drop=True)
+    table.attrs = {
+        "notion": notion,
+        "source": "model",
+        "estimator": "expected Borda score of the Bradley–Terry fit of a language model's answers in both orders",
+        "model": judge.model,
+        "revisions": list(judge.revisions),
+        "temperature": judge.temperature,
+        "prompt": judge.prompt,
+        "stale": list(judge.stale),
+        "votes": ranking.n_votes,
+    }
+    return DATASET.check(table)
+
+
+def ranking_csv(store: Store, project_id: str, judge_id: int) -> bytes:
+    """The same as a file."""
+    return to_csv(ranking_dataset(store, project_id, judge_id))
