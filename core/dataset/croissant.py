@@ -74,7 +74,7 @@ _CONTEXT: dict[str, Any] = {
     "transform": "cr:transform",
 }
 _KINDS = {"text": "sc:Text", "int": "cr:Int64", "float": "cr:Float64"}
-_ENCODINGS = {".csv": "text/csv", ".json": "application/json", ".parquet": "application/vnd.apache.parquet"}
+_ENCODINGS = {".csv": "text/csv", ".json": "application/json", ".parquet": "application/x-parquet"}
 
 # The columns of the tables, as people read them.
 _COLUMNS = {
