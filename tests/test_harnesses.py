@@ -245,7 +245,7 @@ def test_the_answers_to_both_orders_are_judged_by_hand(published, monkeypatch):
         monkeypatch,
         inspect_ai={"Task": object, "task": plain},
         inspect_ai__dataset={"MemoryDataset": object, "Sample": object},
-        inspect_ai__scorer={"accuracy": plain, "choice": plain, "metric": plain, "stderr": plain},
+        inspect_ai__scorer=dict.fromkeys(("SampleScore", "accuracy", "choice", "metric", "stderr"), plain),
         inspect_ai__solver={"multiple_choice": plain},
     )
     given = [(1, 1, "A"), (1, 2, "A"), (2, 1, "A"), (2, 2, "B"), (3, 1, "A"), (3, 2, "")]
