@@ -67,7 +67,7 @@ test-kills: $(VENV)/.dev postgresql  ## commands killed 200 times on each databa
 test-fuzz: $(VENV)/.dev  ## damaged files for every reader, half a minute each
 	$(BIN)/python -m bench.fuzz --minutes 0.5
 
-test-libraries: $(VENV)/.dev  ## what needs torch and other large libraries, in an environment of its own of 6 GB (LIBRARIES=.libraries)
+test-libraries: $(VENV)/.dev  ## what needs torch and other large libraries, in environments of their own of 12 GB (LIBRARIES=.libraries)
 	RUNOFF_LIBRARIES=$(or $(LIBRARIES),.libraries) $(BIN)/python -m pytest -n 0 -m libraries
 
 test-pythons: $(VENV)/.dev  ## the same bytes, and the tests of what computes, on other versions (PYTHONS="python3.12 python3.13")

@@ -127,7 +127,8 @@ ANSWERS = Schema(
 )
 
 # Judgements of a ballot that are in the store already. `status` is counted, unknown, rejected, repeat, excluded or
-# withdrawn; `submitted_at` is "" where no file told; `decision` is submitted, approved or rejected, as the files say.
+# withdrawn; `submitted_at` is "" where no file told; `decision` is submitted, approved or rejected, as the files say,
+# and `review` what the owner decided, which goes before it: approved, rejected or "".
 KNOWN = Schema(
     "known judgements",
     {
@@ -138,8 +139,9 @@ KNOWN = Schema(
         "status": "text",
         "submitted_at": "text",
         "decision": "text",
+        "review": "text",
     },
-    optional=frozenset({"decision"}),
+    optional=frozenset({"decision", "review"}),
 )
 
 # The finished assignments of a ballot, to be decided on and paid. `assignment` is its id in the store, `assignment_id`

@@ -268,6 +268,35 @@ def test_an_approval_brings_back_what_the_platform_rejected(store):
     assert standing(store, project_id)[0] == {"rejected": 42}
 
 
+@pytest.mark.parametrize(("decision", "told", "counts"), [("approve", "Rejected", False), ("reject", "Approved", True)])
+def test_what_files_say_meanwhile_holds_once_the_decision_is_taken_back(store, decision, told, counts):
+    """And in whatever order: what a file says while the owner's word goes before it isn't lost, nor is that word taken
+    for the files'."""
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    submitted = answer_batch(batch, status="Submitted")
+    later = answer_batch(batch, status=told)
+    accept_upload(store, project_id, submitted, "one.csv")
+    ballot = read_ballots(store, project_id)[0]
+    n = progress_of_ballot(store, ballot.id)
+    ids = read_assignments(store, ballot.id)["assignment"].tolist()
+    review_assignments(store, project_id, dict.fromkeys(ids, Review(decision, "too fast" * (decision == "reject"))))
+    decided = progress_of_ballot(store, ballot.id)
+    assert decided == (n if decision == "approve" else 0)
+    accept_upload(store, project_id, later, "two.csv")
+    assert progress_of_ballot(store, ballot.id) == decided  # the owner's word goes before
+    with pytest.raises(StoreError):
+        accept_upload(store, project_id, later, "again.csv")
+    review_assignments(store, project_id, dict.fromkeys(ids))
+    assert progress_of_ballot(store, ballot.id) == (n if counts else 0)
+    assert check_store(store).is_fine
+
+
+def progress_of_ballot(store, ballot_id):
+    with store.read() as conn:
+        return progress_of(conn, ballot_id).votes
+
+
 def test_a_closed_ballot_keeps_its_votes_until_it_is_reopened(answered):
     store, project_id, _ = answered
     ids = read_assignments(store, read_ballots(store, project_id)[-1].id)["assignment"].tolist()

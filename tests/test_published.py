@@ -355,7 +355,7 @@ class TestOtherPeoplesReaders:
     @pytest.mark.libraries
     def test_datasets(self, libraries, made, tmp_path):
         names = ["token_a", "token_b", "score"]
-        code = self.block(made[0], "load_dataset")
+        code = self.block(made[0], "the unpacked folder")
         code += f"import json\nprint(json.dumps([list(dataset[name]) for name in {names}]))"
         env = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "cache")}
         run = subprocess.run([libraries, "-c", code], capture_output=True, text=True, env=env, check=True, cwd=tmp_path)

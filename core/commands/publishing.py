@@ -13,10 +13,14 @@ import pandas as pd
 
 from ..base.durable import file_stem
 from ..dataset.campaign_tables import COMPARED, VOTES
+from ..dataset.croissant import FILE as CROISSANT
+from ..dataset.croissant import croissant
 from ..dataset.datasheet.facts import Facts
 from ..dataset.datasheet.sheet import card, datasheet, to_markdown
 from ..dataset.files import for_gensim, to_csv, to_json, to_tsv
 from ..dataset.formats import for_mteb, for_simlex, parquet, to_parquet, to_records
+from ..dataset.harnesses import programs
+from ..dataset.harnesses.both_orders import BOTH_ORDERS, both_orders
 from ..dataset.published import write_published
 from ..dataset.spelled import endings, example, spelled
 from ..dataset.splits import Split, split_by_tokens
@@ -34,6 +38,8 @@ WHAT = {
     "manifest.json": "size and SHA-256 of every other file",
     "dataset.csv": "all items, best first; reads back exactly",
     "dataset.json": "what the scores mean: notion, estimator, scale, interval, plan, seeds, versions",
+    "croissant.json": "the tables, columns and checksums, and what the datasheet says, in Croissant's terms",
+    "eval.yaml": "the comparisons in both orders as a benchmark on the Hub",
     "datasheet.md": "the datasheet",
     "datasheet.html": "the same as a page, for screens and paper",
     "data/dev.parquet": "the part to tune on",
@@ -41,11 +47,16 @@ WHAT = {
     "data/all.parquet": "all items",
     "data/votes.parquet": "campaign/votes.csv as Parquet",
     "data/comparisons.parquet": "campaign/comparisons.csv as Parquet",
+    "data/both_orders.parquet": "the comparisons that people decided, each asked with either item first",
     "formats/dataset.tsv": "all items with tabs; cells with a quotation mark are quoted",
     "formats/records.json": "all items as a JSON list",
     "formats/gensim.tsv": "for gensim's evaluate_word_pairs",
     "formats/simlex.tsv": "word1, word2, score, as SimLex-999 is laid out; nothing is quoted",
     "formats/mteb-sts/test.jsonl": "sentence1, sentence2, score, for an MTEB task of the kind STS",
+    "evaluation/mteb_task.py": "a task for mteb over formats/mteb-sts/test.jsonl, by ρ_w and τ_w",
+    "evaluation/inspect_task.py": "the comparisons in both orders for inspect-ai",
+    "evaluation/lm_eval/comparisons.yaml": "the comparisons in both orders for the LM Evaluation Harness",
+    "evaluation/lm_eval/both_orders.py": "what comparisons.yaml calls",
     "campaign/items.csv": "all items by number, also those without a score",
     "campaign/ballot_items.csv": "each item in each ballot: tallies and scores",
     "campaign/fitted_scores.csv": "what the protocol runoff fitted to each item",
@@ -59,6 +70,7 @@ WHAT = {
 # Formats that can't hold every token; for gensim there is a file for each spelling.
 _CHOOSY: dict[str, Callable[[pd.DataFrame], bytes]] = {"formats/simlex.tsv": for_simlex}
 GENSIM = "formats/gensim.tsv"
+UNDECIDED = "No comparison has more votes for one side than for the other."
 
 
 @dataclass(frozen=True)
@@ -115,7 +127,14 @@ def publish(
     files |= {"data/comparisons.parquet": parquet(record.comparisons, COMPARED)}
     if of_models:
         files[MODEL_ANSWERS] = (json.dumps(of_models, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
-    files["README.md"] = card(facts, configs_of(facts), listed(files, facts), stem)
+    files[programs.MTEB_TASK] = programs.mteb_task(facts, stem)
+    asked = both_orders(record.items, record.comparisons, record.votes, facts.dataset, question_of(facts))
+    if asked.empty:
+        facts = replace(facts, left_out_formats=facts.left_out_formats | {programs.BOTH_ORDERS_FILE: UNDECIDED})
+    else:
+        files |= {programs.BOTH_ORDERS_FILE: parquet(asked, BOTH_ORDERS), **programs.judges(facts, stem)}
+    files[CROISSANT] = croissant(facts, files)
+    files["README.md"] = card(facts, configs_of(facts, files), listed(files, facts), stem, programs.task_name(stem))
     data = write_published(files, version=version, title=facts.title)
     voters = facts.about["voters"]
     detail = {
@@ -187,11 +206,18 @@ def split_of(facts: Facts) -> Split | None:
     return split_by_tokens(facts.dataset, dev_share=facts.fields.dev_share, rng=rng)
 
 
-def configs_of(facts: Facts) -> dict[str, dict[str, str]]:
-    """What Hugging Face `datasets` can load by name: the dataset, and the votes behind it."""
+def question_of(facts: Facts) -> str:
+    """What people read before they compared, and so what a language model reads."""
+    return f"{facts.instructions}\n\n{facts.question}"
+
+
+def configs_of(facts: Facts, files: Mapping[str, bytes]) -> dict[str, dict[str, str]]:
+    """What Hugging Face `datasets` can load by name: the dataset, the votes behind it, and the comparisons again."""
     default = {"test": "data/test.parquet"}
     configs = {"default": {"dev": "data/dev.parquet", **default}, "all": {"test": "data/all.parquet"}}
     tables = {name: {"train": f"data/{name}.parquet"} for name in ("votes", "comparisons")}
+    if programs.BOTH_ORDERS_FILE in files:
+        tables["both_orders"] = {"test": programs.BOTH_ORDERS_FILE}
     return (configs if facts.split else {"default": default}) | tables
 
 

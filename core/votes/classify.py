@@ -102,8 +102,6 @@ def classify(
     ANSWERS.check(answers)
     _unique(COMPARISONS.check(comparisons), ["task_id", "n"], "comparisons")
     _unique(KNOWN.check(known), JUDGEMENT, "known judgements")
-    if "decision" not in known.columns:
-        known = known.assign(decision="")
     rows = answers.reset_index(drop=True).copy()
     found = match(rows, comparisons, shows_texts=shows_texts)
     question = np.append(comparisons["question_id"].to_numpy(), 0)[found.place]

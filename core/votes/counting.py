@@ -43,6 +43,7 @@ def judge(
     the owner left out: what their answers are otherwise decides, and the store excludes them afterwards. Returns the
     judgements outside the file that change, as `votes.Preview.others`.
     """
+    known = known.assign(**{name: "" for name in ("decision", "review") if name not in known.columns})
     _merge_copies(rows, reasons)
     at = reasons.open
     stored = _stored(rows.iloc[at], known)
@@ -62,13 +63,15 @@ def judge(
 
 @dataclass(frozen=True)
 class _Stored:
-    """What the store has of each answer: its status ("" where nothing), answer, time and decision; whether it has the
-    assignment under another voter, and whether it has another server's assignment of that id."""
+    """What the store has of each answer: its status ("" where nothing), answer, time, what files and what the owner
+    decided ("" where nothing); whether it has the assignment under another voter, and whether it has another server's
+    assignment of that id."""
 
     was: Objects
     answer: Objects
     time: Objects
     decision: Objects
+    review: Objects
     is_anothers: Bools
     is_elsewhere: Bools
 
@@ -80,13 +83,15 @@ def _stored(open_rows: pd.DataFrame, known: pd.DataFrame) -> _Stored:
     n = len(open_rows)
     if known.empty:
         nothing = np.full(n, "", dtype=object)
-        return _Stored(nothing, nothing, nothing, nothing, np.zeros(n, dtype=bool), np.zeros(n, dtype=bool))
+        return _Stored(nothing, nothing, nothing, nothing, nothing, np.zeros(n, dtype=bool), np.zeros(n, dtype=bool))
     same, by_voter = first_of(known, open_rows, ["assignment_id", "question_id"], ["voter"])
-    columns = (known[name].to_numpy(dtype=object) for name in ("status", "answer", "submitted_at", "decision"))
-    was, answer, time, decision = (np.append(column, "")[by_voter] for column in columns)
+    names = ("status", "answer", "submitted_at", "decision", "review")
+    was, answer, time, decision, review = (
+        np.append(known[name].to_numpy(dtype=object), "")[by_voter] for name in names
+    )
     is_anothers = (by_voter < 0) & (same >= 0)
     is_local = counts_from_one(open_rows["assignment_id"])
-    return _Stored(was, answer, time, decision, is_anothers & ~is_local, is_anothers & is_local)
+    return _Stored(was, answer, time, decision, review, is_anothers & ~is_local, is_anothers & is_local)
 
 
 def counts_from_one(assignments: pd.Series) -> Bools:
@@ -134,7 +139,8 @@ def _decide(
     """Kind and status of the answers at these places, given what the store says of them; `Preview.others`."""
     open_rows = rows.iloc[at]
     fresh = np.isin(stored.was, ("", "withdrawn"))
-    decision, time, told_more = _told(open_rows, stored, fresh)
+    told, time, told_more = _told(open_rows, stored, fresh)
+    decision = np.where(stored.review == "", told, stored.review).astype(object)
     is_vote = (open_rows["answer"] != "unknown").to_numpy()
     is_rejected = (decision == "rejected") & (not policy.counts_rejected)
     becomes = np.where(is_rejected, "rejected", "unknown").astype(object)
@@ -151,7 +157,7 @@ def _decide(
     reasons.kind[at] = kind
     reasons.becomes[at] = np.where((kind != "known") | told_more, becomes, "")
     if not fresh.all():
-        rows.loc[at, "status"], rows.loc[at, "submitted_at"] = decision, time
+        rows.loc[at, "status"], rows.loc[at, "submitted_at"] = told, time
     first_by = np.full(len(at), "", dtype=object)
     first_by[votes] = first
     give_reasons(reasons, at, open_rows, Counted(stored.was, becomes, decision, first_by), policy)
@@ -160,13 +166,15 @@ def _decide(
 
 
 def _told(open_rows: pd.DataFrame, stored: _Stored, fresh: Bools) -> tuple[Objects, Objects, Bools]:
-    """The decision on each assignment and its time by store and file together, and where that is more than stored."""
+    """What files decided on each assignment and its time by store and file together, and where that is more than
+    stored. The owner's decision isn't theirs: it can be taken back."""
     said, when = (open_rows[name].to_numpy(dtype=object) for name in ("status", "submitted_at"))
     if fresh.all():
         return said, when, np.zeros(len(said), dtype=bool)
     here = pd.Series(said).map(_DECISIONS).fillna(0).to_numpy(dtype=int)
     there = pd.Series(stored.decision).map(_DECISIONS).fillna(0).to_numpy(dtype=int)
-    there = np.where(fresh, 0, np.where((stored.was == "rejected") & (there == 0), 1, there))
+    is_files = (stored.was == "rejected") & (there == 0) & (stored.review == "")
+    there = np.where(fresh, 0, np.where(is_files, 1, there))
     decided = np.maximum(here, there)
     kept = np.where(fresh, "", stored.time).astype(object)
     time = np.minimum(np.where(kept == "", _LATE, kept), np.where(when == "", _LATE, when)).astype(object)

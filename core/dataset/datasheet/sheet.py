@@ -148,10 +148,13 @@ _TAKEN_FOR_MISSING = frozenset(
 )
 
 
-def card(facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence[tuple[str, str]], stem: str) -> bytes:
+def card(
+    facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence[tuple[str, str]], stem: str, task: str
+) -> bytes:
     """The card: a YAML header (`configs`: what to load by name, a file per split), and the text.
 
-    files : path and what it is, for people. stem : what the folder is called in the examples.
+    files : path and what it is, for people. stem : what the folder is called in the examples. task : what programs call
+    the comparisons in both orders.
     """
     dataset = facts.dataset
     tokens = {*dataset["token_a"], *dataset["token_b"]}
@@ -164,6 +167,7 @@ def card(facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence
         first_split=next(iter(configs["default"])),
         files=files,
         stem=stem,
+        task=task,
         size=next((name for most, name in _SIZES if len(dataset) < most), _LARGE),
         numbers=numbers,
         floats=[name for name in numbers if DATASET.columns.get(name) == "float"],
@@ -198,6 +202,15 @@ def _three(value: float | None) -> str:
 
 
 UNSAID = "Not recorded."
+# What holds of every dataset, in the datasheet and in croissant.json.
+COLLECTED = (
+    "Voters compare two items at a time, in successive ballots that keep only the leading items. Who goes on follows "
+    "from the votes alone; no embedding has a say."
+)
+PSEUDONYMS = (
+    "Published files name voters by pseudonyms: the start of an HMAC-SHA256 over platform and id, with a secret that "
+    "stays with the project. They hold no times of votes, no address and no free text of voters."
+)
 Row = tuple[object, ...]
 _ANSWERS = {
     "counted": "counted",
@@ -218,6 +231,8 @@ def datasheet(facts: Facts) -> bytes:
         facts=facts,
         css=files(__package__).joinpath("sheet.css").read_text(encoding="utf-8").strip(),
         unsaid=UNSAID,
+        collected=COLLECTED,
+        pseudonyms=PSEUDONYMS,
         period=_period(facts),
         areas=[
             (a.name, a.n_tokens, a.n_proposed, "not known" if a.n_rare is None else a.n_rare, a.n_items)
@@ -273,9 +288,21 @@ def _on_one_line(html: Markup) -> Markup:
     return Markup(" ").join(line.strip() for line in html.split("\n") if line.strip())
 
 
-def _period(facts: Facts) -> str:
+def collection_days(facts: Facts) -> list[str]:
+    """The days of the first draw and of the last draw or closing (ISO 8601, UTC); empty where nothing was drawn."""
     days = [day for r in facts.rankings for b in r.ballots for day in (b.drawn, b.closed) if day]
-    return f"{min(days)} to {max(days)} (UTC; first draw to last closing)" if days else UNSAID
+    return [min(days), max(days)] if days else []
+
+
+def _period(facts: Facts) -> str:
+    days = collection_days(facts)
+    return f"{days[0]} to {days[1]} (UTC; first draw to last closing)" if days else UNSAID
+
+
+def agreement_lines(facts: Facts) -> list[str]:
+    """The figures of the datasheet's table of agreement that there are, each in a line with what is behind it."""
+    _, rows = _agreement(facts)
+    return [f"{' – '.join(map(str, names))}: {value} ({behind})" for *names, value, behind in rows if value]
 
 
 def _by_area(facts: Facts, header: Sequence[str], rows: Sequence[Row]) -> tuple[Sequence[str], Sequence[Row]]:

@@ -117,20 +117,18 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str, *, kind: Questi
     """The ballot's judgements from a platform (schema KNOWN): ids of another one may mean somebody else.
 
     Withdrawn judgements are left out, so that they may come again; those of voters who are left out are what they
-    would be otherwise. The decision is the owner's, else that of the files an assignment came in, else "".
+    would be otherwise. The decision is that of the files an assignment came in, "" where it came in none.
     """
     j, a = t.judgement.c, t.assignment.c
     here = (a.ballot_id == ballot_id, t.voter.c.platform == platform)
-    said = sa.case(
-        (a.review == "reject", "rejected"), (a.review == "approve", "approved"), (a.upload_id.is_not(None), a.status),
-        else_="",
-    )  # fmt: skip
+    said = sa.case((a.upload_id.is_not(None), a.status), else_="")
+    decided = sa.case((a.review == "reject", "rejected"), (a.review == "approve", "approved"), else_="")
     query: sa.Select[Any] = sa.select(
-        a.id, a.external_id, t.voter.c.external_id, sa.func.coalesce(a.submitted_at, ""), said
+        a.id, a.external_id, t.voter.c.external_id, sa.func.coalesce(a.submitted_at, ""), said, decided
     )
     assignments = pd.DataFrame(
         fetch_rows(conn, query.join(t.voter, t.voter.c.id == a.voter_id).where(*here)),
-        columns=["id", "assignment_id", "voter", "submitted_at", "decision"],
+        columns=["id", "assignment_id", "voter", "submitted_at", "decision", "review"],
     )
     # Numbers in place of texts: a million judgements would be millions of Python strings.
     answers = _ANSWERS if kind is COMPARISON else _different_answers(conn, ballot_id)
