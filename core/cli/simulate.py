@@ -1,5 +1,7 @@
 """`python -m core simulate`: campaigns on simulated voters, and the paper's Table 2.
 
+`python -m core equal-time`: comparisons of a plan, and other kinds of question for the same time of people.
+
 `python -m core schemes`: comparisons, ratings, best–worst and target groups on the same voters at equal cost.
 """
 
@@ -80,6 +82,65 @@ def schemes_command(
         write_json({"seed": seed, "hours": hours, "items": len(z), "rows": [asdict(row) for row in rows]})
     else:
         click.echo(_schemes_text(rows, len(z), seed, read, decide))
+
+
+@click.command("equal-time")
+@click.option("--items", "n_items", type=int, default=990, show_default=True, help="Number of items, N.")
+@click.option("--ballots", "n_ballots", type=int, default=7, show_default=True, help="Number of ballots.")
+@click.option("--keep", type=float, default=0.5, show_default=True, help="Fraction that goes on to the next ballot, α.")
+@click.option(
+    "--votes",
+    type=int,
+    default=9830,
+    show_default=True,
+    help="Comparisons, with appearances as the protocol likes them.",
+)
+@click.option("--protocol", default="runoff", show_default=True, help="Of the comparisons.")
+@click.option("--voters", type=int, default=100, show_default=True, help="Voters of a panel, as in the paper.")
+@click.option("--similarity", default="exponential", show_default=True, help="exponential, power_law or a CSV file.")
+@click.option("--read", type=float, default=3.0, show_default=True, help="Seconds to read an item.")
+@click.option("--decide", type=float, default=3.0, show_default=True, help="Seconds to decide once.")
+@click.option("--goal", default="both", show_default=True, help="What is to be right: rho_w, tau_w or both.")
+@click.option("--panels", type=int, default=20, show_default=True, help="Panels simulated.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same figures.")
+@with_json
+def equal_time_command(
+    n_items: int,
+    n_ballots: int,
+    keep: float,
+    votes: int,
+    protocol: str,
+    voters: int,
+    similarity: str,
+    read: float,
+    decide: float,
+    goal: str,
+    panels: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Comparisons, or ratings or best–worst for the same time of people? And from which times on."""
+    from ..protocols import protocol_of
+    from ..simulation.equal_time import at_times, simulate_equal_time
+    from ..simulation.forecast import ForecastAssumptions
+    from ..simulation.schemes import Times
+    from ..views.equal_time import view_of
+    from ..voters.model import Panel
+
+    times = Times(read, decide)
+    (z,) = _similarities(False, similarity, n_items, "paper").values()
+    plan = protocol_of(protocol).plan_within(len(z), n_ballots, keep, votes)
+    guess = ForecastAssumptions(z, Panel(voters))
+    found = simulate_equal_time(guess, plan, protocol, seed=seed, panels=panels)
+    if as_json:
+        asked = {"seed": seed, "items": found.n_items, "n_comparisons": found.n_comparisons, "panels": found.n_panels}
+        asked |= {"read": read, "decide": decide, "goal": goal, "appearances": plan.appearances}
+        write_json(asked | asdict(at_times(found, times, goal)))
+        return
+    view = view_of(found, times, goal)
+    cells = [[str(value) for value in row] for row in view.table.itertuples(index=False)]
+    table = text_table(list(view.table.columns), cells)
+    click.echo("\n\n".join([f"{view.headline}", table, *view.lines]))
 
 
 def _hours_for(money: float, wage: float, fee: float) -> float:

@@ -124,8 +124,7 @@ def recommend(
 
     Reference for the rounds: Karnin, Koren & Somekh (2013), "Almost optimal exploration in multi-armed bandits", ICML.
     """
-    if goal not in GOALS:
-        raise InputError(f"The goal is one of {', '.join(GOALS)}, found {goal!r}.")
+    check_goal(goal)
     plans = plans_within(guess.n_items, n_comparisons, protocol)
     paper = _paper_plan(guess.n_items, n_comparisons)
     if paper is not None:
@@ -221,5 +220,15 @@ class _Work:
 
 def _judge(accuracies: Floats, goal: str) -> Iterator[float]:
     rho_w, tau_w = (np.nan_to_num(accuracies[:, k], nan=-1.0) for k in (0, 1))
-    values = {"both": (rho_w + tau_w) / 2, "rho_w": rho_w, "tau_w": tau_w}[goal]
-    yield from values.tolist()
+    yield from judged(rho_w, tau_w, goal).tolist()
+
+
+def check_goal(goal: str) -> None:
+    """Raises `InputError` for none of `GOALS`."""
+    if goal not in GOALS:
+        raise InputError(f"The goal is one of {', '.join(GOALS)}, found {goal!r}.")
+
+
+def judged(rho_w: Floats, tau_w: Floats, goal: str) -> Floats:
+    """What campaigns are judged by, of the same shape: ρ_w, τ_w, or for "both" their mean."""
+    return {"both": (rho_w + tau_w) / 2, "rho_w": rho_w, "tau_w": tau_w}[goal]

@@ -44,8 +44,13 @@ F = TypeVar("F", bound=Forecasts)
 
 def forecasts(kind: type[F], asked: PlannerRequest) -> F:
     """The forecasts of a kind for what is asked about, by all protocols."""
-    plan = {name: getattr(asked.plan, name) for name in ("n_items", "n_ballots", "keep", "appearances")}
+    plan = plan_fields(asked.plan)
     return kind(asked.project.id, 0, asked.area_id, asked.source, plan, tuple(planner.compared()))
+
+
+def plan_fields(plan: Plan) -> dict[str, Any]:
+    """A plan as figures have it, as JSON."""
+    return {name: getattr(plan, name) for name in ("n_items", "n_ballots", "keep", "appearances")}
 
 
 def search_box(asked: PlannerRequest, *, locked: bool) -> None:
