@@ -198,6 +198,7 @@ _DISTRIBUTIONS = ("exponential", "power_law")
 @click.option("--ballots", "n_ballots", type=int, default=7, show_default=True, help="Number of ballots.")
 @click.option("--keep", type=float, default=0.5, show_default=True, help="Fraction that goes on to the next ballot, α.")
 @click.option("--appearances", default="20", show_default=True, help="M; or one per ballot: 20,20,40.")
+@click.option("--aim", default="both", show_default=True, help="What runoff spreads votes for: rho_w, tau_w or both.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same figures.")
 @click.option(
     "--workers", type=int, help="Processes; default: the cores, where it pays. The figures don't depend on it."
@@ -213,6 +214,7 @@ def simulate_command(
     n_ballots: int,
     keep: float,
     appearances: str,
+    aim: str,
     seed: int,
     workers: int | None,
     as_json: bool,
@@ -222,7 +224,7 @@ def simulate_command(
 
     if not table2 and similarity is None:
         raise InputError("Say what to simulate: --table2, or --similarity with a file or the name of a distribution.")
-    setting = TablePlan(n_ballots, keep, appearances_of(appearances))
+    setting = TablePlan(n_ballots, keep, appearances_of(appearances), aim)
     rows = table_2(
         _similarities(table2, similarity, n_items, convention),
         simulations=simulations,

@@ -18,6 +18,7 @@ from ...base.estimates import LEVEL
 from ...errors import StoreError
 from ...metrics import Rounding, average_ranks
 from ...protocols import Held, protocol_of
+from ...protocols.base import BOTH
 from ...scores import borda
 from ...tables import BALLOT_SCORES, DATASET, ITEMS
 from .. import schema as t
@@ -203,6 +204,7 @@ def _described(settings: PlanSettings) -> dict:
         "keep": settings.keep,
         "appearances": list(appearances) if isinstance(appearances, tuple) else appearances,
         "ties_allowed": settings.ties_allowed,
+        **({} if settings.aim == BOTH else {"aim": settings.aim}),
     }
 
 
