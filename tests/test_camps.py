@@ -54,6 +54,18 @@ def test_reversed_sides_and_names_change_nothing():
     assert again.camp.tolist() == found.camp.tolist()
 
 
+def test_an_item_that_one_camp_never_had_is_left_out_between_them():
+    votes, second = votes_of(Kind(60, 3, 14, 30, "paper", share=0.5, correlation=0.3), (7, 1))
+    camps = Camps(9.0, second.astype(np.int64))
+    part = []
+    for b in votes:
+        kept = ~(second[b.voter] & ((b.first == 0) | (b.second == 0)))
+        part.append(BallotVotes(b.items, b.first[kept], b.second[kept], b.outcome[kept], b.voter[kept]))
+    assert between_camps(part, camps) == pytest.approx(between_camps(votes, camps), abs=0.1)
+    none = np.zeros(30, dtype=np.int64)
+    assert between_camps(votes, Camps(9.0, none)) is None  # nobody on one side
+
+
 def test_too_few_voters_or_items_say_nothing_and_why():
     for items, voters in ((60, 6), (10, 30)):
         votes, _ = votes_of(Kind(items, 2, 8, voters, "paper"), (7, 1))

@@ -103,7 +103,8 @@ def camps_of(first: Ints, second: Ints, outcome: Floats, voter: Ints, fit: Bradl
 
 
 def between_camps(votes: Sequence[VotesOf], camps: Camps) -> float | None:
-    """ρ_w between the rankings of all items by each camp alone; None where the votes of one give none."""
+    """ρ_w between the rankings by each camp alone, over the items that both had; None where one has no ranking, or they
+    have fewer than `FEWEST_ITEMS` in common."""
     voters = np.unique(np.concatenate([ballot.voter for ballot in votes]))
     smaller = voters[camps.camp == 1]
     theta = []
@@ -117,7 +118,8 @@ def between_camps(votes: Sequence[VotesOf], camps: Camps) -> float | None:
             theta.append(fit_votes(part).fit.theta)
         except RunoffError:
             return None
-    return weighted_spearman(*theta)
+    both = ~np.isnan(theta[0]) & ~np.isnan(theta[1])
+    return weighted_spearman(theta[0][both], theta[1][both]) if both.sum() >= FEWEST_ITEMS else None
 
 
 def _expected(fit: BradleyTerry, first: Ints, second: Ints, voter: Ints) -> Floats:
