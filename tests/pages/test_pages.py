@@ -372,16 +372,17 @@ def test_m_follows_the_protocol_and_the_ballots_at_the_same_votes(empty, visit):
     box(app, "Ballots").set_value(3).run()
     assert len(m().split(",")) == 3
     assert not app.error
-    (aim,) = [group for group in app.get("button_group") if group.label == "To get right"]
+    (aim,) = [group for group in app.get("button_group") if group.label == "Votes are spread for"]
     aim.set_value("rho_w")
     app.run()
-    assert m() == ", ".join(map(str, spread_appearances(21, 3, 0.5, votes, "rho_w").appearances))
+    spent = spread_appearances(21, 3, 0.5, votes).n_comparisons
+    assert m() == ", ".join(map(str, spread_appearances(21, 3, 0.5, spent, "rho_w").appearances))
     assert "21 items down to the top 11" in words(app)
     (protocol,) = [group for group in app.get("button_group") if group.label == "Protocol"]
     protocol.set_value("paper")
     app.run()
     assert m().isdigit()
-    assert not [group for group in app.get("button_group") if group.label == "To get right"]
+    assert not [group for group in app.get("button_group") if group.label == "Votes are spread for"]
     box(app, "Ballots").set_value(2).run()
     kept = m()
     assert kept.isdigit()  # by the paper's protocol M stays as it was typed

@@ -164,7 +164,7 @@ def _aim(start: PlanSettings, protocol: str, key: str, locked: bool, on_change: 
     if not collectable()[protocol].about.own_appearances:
         return BOTH
     chosen = choosers.segmented_control(
-        "To get right",
+        "Votes are spread for",
         AIMS,
         start.aim,
         key=f"aim-{key}",

@@ -6,30 +6,28 @@ import streamlit as st
 
 from core.commands.figures.simulations import KindsAtEqualTime
 from core.simulation.schemes import Times
-from core.simulation.search import GOALS
 from core.views import equal_time
 from ui.plan.planner_jobs import PlannerRequest, plan_fields
-from ui.shared import choosers, frame, jobs
+from ui.shared import frame, jobs
 from ui.shared.tables import named
 
 
-def equal_time_box(asked: PlannerRequest) -> None:
-    """All of it; the guess of items and voters is the planner's."""
+def break_even_box(asked: PlannerRequest) -> None:
+    """All of it; the guess of items and voters is the planner's, what is to be right the plan's aim."""
     project, settings = asked.project, asked.settings
-    with st.expander("Another kind of question for the same time?", icon=":material/balance:"):
+    with st.expander("Would another kind of question give more in this time?", icon=":material/balance:"):
         seconds = settings.seconds_per_comparison
         usual = equal_time.usual_times(seconds)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             read, decide = (
                 st.number_input(
-                    label, 0.1, 600.0, start, 0.5, key=f"equal-{name}-{project.id}-{start}", width=200, help=about
+                    label, 0.1, 600.0, start, 0.5, key=f"even-{name}-{project.id}-{start}", width=200, help=about
                 )
                 for label, name, start, about in (
-                    ("Seconds to read an item", "read", usual.read, "A comparison shows 2, a rating 1, a tuple 4."),
-                    ("Seconds to decide once", "decide", usual.decide, "A comparison and a rating take 1, a tuple 5."),
+                    ("Reading an item, seconds", "read", usual.read, "A comparison shows 2, a rating 1, a tuple 4."),
+                    ("Deciding once, seconds", "decide", usual.decide, "A comparison and a rating take 1, a tuple 5."),
                 )
             )
-            goal = choosers.selectbox("To get right", dict(GOALS), key=f"equal-goal-{project.id}", width=180)
         st.caption(
             f"By these a comparison takes {2 * read + decide:g} s; the plan counts {seconds:g} s, at first shared out "
             "evenly. What is reading and what deciding is an assumption: time a trial or a pilot, and try others."
@@ -38,11 +36,11 @@ def equal_time_box(asked: PlannerRequest) -> None:
             project.id, 0, asked.area_id, asked.source, plan_fields(asked.plan), settings.protocol, asked.guess.digest()
         )
         found = jobs.figure(
-            wanted, project, "Simulate the kinds", key=f"equal-go-{project.id}", icon=":material/science:", help=None
+            wanted, project, "Simulate the kinds", key=f"even-go-{project.id}", icon=":material/science:", help=None
         )
         if found is None:
             return
-        view = equal_time.view_of(found.result, Times(float(read), float(decide)), goal)
+        view = equal_time.view_of(found.result, Times(float(read), float(decide)), settings.aim)
         st.markdown(f"**{frame.plain(view.headline)}**")
         config = named(equal_time.HELP)
         for name, form in (("seconds", "%.1f"), ("judgements", "localized")):

@@ -29,7 +29,7 @@ def test_the_box_says_what_the_view_says_and_follows_the_times(demo, visit):
     app = visit("plan", "demo")
     assert not app.exception
     usual = usual_times(settings.seconds_per_comparison)
-    reading = labelled(app.number_input, "Seconds to read an item")
+    reading = labelled(app.number_input, "Reading an item, seconds")
     assert reading.value == usual.read
     assert view_of(made, usual, "both").headline in words(app)
     reading.set_value(0.1).run()
