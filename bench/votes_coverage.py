@@ -68,10 +68,12 @@ def held_of(kind: Kind, pool: Floats, rng: np.random.Generator, resamples: int) 
     area = np.zeros(kind.items, dtype=np.bool_)
     area[rng.choice(kind.items, 190 if kind.items == 990 else kind.items // 4, replace=False)] = True
     parts = {"all": np.ones(kind.items, dtype=np.bool_)} | ({"area": area} if kind.items >= 150 else {})
-    return {name: _shares(truth, drawn.estimate, drawn.drawn, models, rows) for name, rows in parts.items()}
+    return {name: shares_held(truth, drawn.estimate, drawn.drawn, models, rows) for name, rows in parts.items()}
 
 
-def _shares(truth: Floats, scores: Floats, drawn: Floats, models: list[Floats], rows: NDArray[np.bool_]) -> Floats:
+def shares_held(truth: Floats, scores: Floats, drawn: Floats, models: list[Floats], rows: NDArray[np.bool_]) -> Floats:
+    """Shares of the models, and of the differences of each and the next, whose interval of each figure over `rows` held
+    the truth, (2, figures)."""
     resampled = Resampled(drawn)
     own = resampled.figures(scores, rows, 2.0)
     moved = [resampled.figures(model, rows, 2.0) for model in models]

@@ -42,6 +42,8 @@ hashed = view.may_hash and st.toggle(
 )
 if said := view.odd_said(hashed):
     odd.warning(frame.plain(said), icon=":material/visibility:")
+if view.camps_said:
+    odd.warning(frame.plain(view.camps_said), icon=":material/call_split:")
 voters_box.one(project, view, hashed)
 voters_box.table(project, view, hashed, slug(project.name))
 exclusions_box.decide(project, area_id, view, hashed)

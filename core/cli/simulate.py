@@ -1,5 +1,7 @@
 """`python -m core simulate`: campaigns on simulated voters, and the paper's Table 2.
 
+`python -m core equal-time`: comparisons of a plan, and other kinds of question for the same time of people.
+
 `python -m core schemes`: comparisons, ratings, best–worst and target groups on the same voters at equal cost.
 """
 
@@ -82,6 +84,65 @@ def schemes_command(
         click.echo(_schemes_text(rows, len(z), seed, read, decide))
 
 
+@click.command("equal-time")
+@click.option("--items", "n_items", type=int, default=990, show_default=True, help="Number of items, N.")
+@click.option("--ballots", "n_ballots", type=int, default=7, show_default=True, help="Number of ballots.")
+@click.option("--keep", type=float, default=0.5, show_default=True, help="Fraction that goes on to the next ballot, α.")
+@click.option(
+    "--votes",
+    type=int,
+    default=9830,
+    show_default=True,
+    help="Comparisons, with appearances as the protocol likes them.",
+)
+@click.option("--protocol", default="runoff", show_default=True, help="Of the comparisons.")
+@click.option("--voters", type=int, default=100, show_default=True, help="Voters of a panel, as in the paper.")
+@click.option("--similarity", default="exponential", show_default=True, help="exponential, power_law or a CSV file.")
+@click.option("--read", type=float, default=3.0, show_default=True, help="Seconds to read an item.")
+@click.option("--decide", type=float, default=3.0, show_default=True, help="Seconds to decide once.")
+@click.option("--goal", default="both", show_default=True, help="What is to be right: rho_w, tau_w or both.")
+@click.option("--panels", type=int, default=20, show_default=True, help="Panels simulated.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same figures.")
+@with_json
+def equal_time_command(
+    n_items: int,
+    n_ballots: int,
+    keep: float,
+    votes: int,
+    protocol: str,
+    voters: int,
+    similarity: str,
+    read: float,
+    decide: float,
+    goal: str,
+    panels: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Comparisons, or ratings or best–worst for the same time of people? And from which times on."""
+    from ..protocols import protocol_of
+    from ..simulation.equal_time import at_times, simulate_equal_time
+    from ..simulation.forecast import ForecastAssumptions
+    from ..simulation.schemes import Times
+    from ..views.equal_time import view_of
+    from ..voters.model import Panel
+
+    times = Times(read, decide)
+    (z,) = _similarities(False, similarity, n_items, "paper").values()
+    plan = protocol_of(protocol).plan_within(len(z), n_ballots, keep, votes)
+    guess = ForecastAssumptions(z, Panel(voters))
+    found = simulate_equal_time(guess, plan, protocol, seed=seed, panels=panels)
+    if as_json:
+        asked = {"seed": seed, "items": found.n_items, "n_comparisons": found.n_comparisons, "panels": found.n_panels}
+        asked |= {"read": read, "decide": decide, "goal": goal, "appearances": plan.appearances}
+        write_json(asked | asdict(at_times(found, times, goal)))
+        return
+    view = view_of(found, times, goal)
+    cells = [[str(value) for value in row] for row in view.table.itertuples(index=False)]
+    table = text_table(list(view.table.columns), cells)
+    click.echo("\n\n".join([f"{view.headline}", table, *view.lines]))
+
+
 def _hours_for(money: float, wage: float, fee: float) -> float:
     """The hours that a budget pays for; raises `InputError` for a wage or a budget that isn't above 0."""
     if not (money > 0 and wage > 0 and fee >= 0):
@@ -137,6 +198,7 @@ _DISTRIBUTIONS = ("exponential", "power_law")
 @click.option("--ballots", "n_ballots", type=int, default=7, show_default=True, help="Number of ballots.")
 @click.option("--keep", type=float, default=0.5, show_default=True, help="Fraction that goes on to the next ballot, α.")
 @click.option("--appearances", default="20", show_default=True, help="M; or one per ballot: 20,20,40.")
+@click.option("--aim", default="both", show_default=True, help="What runoff spreads votes for: rho_w, tau_w or both.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same figures.")
 @click.option(
     "--workers", type=int, help="Processes; default: the cores, where it pays. The figures don't depend on it."
@@ -152,6 +214,7 @@ def simulate_command(
     n_ballots: int,
     keep: float,
     appearances: str,
+    aim: str,
     seed: int,
     workers: int | None,
     as_json: bool,
@@ -161,7 +224,7 @@ def simulate_command(
 
     if not table2 and similarity is None:
         raise InputError("Say what to simulate: --table2, or --similarity with a file or the name of a distribution.")
-    setting = TablePlan(n_ballots, keep, appearances_of(appearances))
+    setting = TablePlan(n_ballots, keep, appearances_of(appearances), aim)
     rows = table_2(
         _similarities(table2, similarity, n_items, convention),
         simulations=simulations,

@@ -157,7 +157,7 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             ),
         )
     for number, (before, size) in enumerate(zip(plan.sizes, plan.sizes[1:], strict=False), start=2):
-        if size == before:
+        if size == before and number > plan.uncut:
             yield PlanProblem(
                 "no_item_left_out",
                 before - 1,
@@ -258,6 +258,7 @@ class Plan:
     n_ballots : number n_b of ballots, at least 1 (1 = every item is treated alike).
     keep : fraction α of the items that goes on to the next ballot, between 0 and 1, both excluded.
     appearances : how often an item appears in a ballot, M: one number, or one for each ballot.
+    uncut : how many ballots have all items before the first cut, from 1 on; 1 in the paper.
 
     Raises `PlanError` for a plan that no campaign could follow. What is only unwise is in `problems`.
 
@@ -272,6 +273,7 @@ class Plan:
     n_ballots: int
     keep: float
     appearances: int | tuple[int, ...]
+    uncut: int = 1
 
     def __post_init__(self) -> None:
         # Whole numbers of other kinds (NumPy's, a list of them) are taken, and kept as plain ints.
@@ -281,6 +283,7 @@ class Plan:
             raise PlanError(f"At most {MOST_BALLOTS:,} ballots, found {self.n_ballots:,}; the paper advises up to 10.")
         object.__setattr__(self, "keep", fraction(self.keep))
         object.__setattr__(self, "appearances", appearances(self.appearances, self.n_ballots))
+        object.__setattr__(self, "uncut", whole(self.uncut, "The number of ballots of all items", 1))
         for number, size in enumerate(self.sizes, start=1):
             if size < 2:
                 left = "1 item" if size == 1 else "no item"
@@ -291,8 +294,8 @@ class Plan:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Items of each ballot: N(1) = N, N(k) = round(α·N(k−1)), halves up (Eq. 2)."""
-        sizes = [self.n_items]
+        """Items of each ballot: N(1) = N, N(k) = round(α·N(k−1)), halves up (Eq. 2); N(k) = N for k ≤ `uncut`."""
+        sizes = [self.n_items] * min(self.uncut, self.n_ballots)
         while len(sizes) < self.n_ballots:
             sizes.append(n_kept(sizes[-1], self.keep))
         return tuple(sizes)

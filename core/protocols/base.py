@@ -33,6 +33,8 @@ from ..scores.reliability import Metric, RepeatedCorrelation
 # too, a simulation's is ten times as fast.
 Sampler = Callable[[Ints, int, np.random.Generator], Ints]
 
+BOTH = "both"
+AIMS = {BOTH: "ρ_w and τ_w alike", "rho_w": "ρ_w", "tau_w": "τ_w"}  # what a plan is to get right
 N_TOP = 10  # the top that is spoken of: what of it a cut may lose, what another ballot would change
 FEWEST_VOTERS = 4  # fewest that have halves
 RESAMPLES = 300  # of the voters, behind an interval
@@ -167,9 +169,16 @@ class Protocol(ABC):
         """Numbers of items and comparisons of each ballot: the plan's (Eqs. 2, 3)."""
         return list(zip(plan.sizes, plan.comparisons, strict=True))
 
-    def plan_within(self, n_items: int, n_ballots: int, keep: float, n_comparisons: int) -> Plan:
-        """The plan that spends at most so many comparisons as the protocol likes them; `PlanError` for too few."""
+    def plan_within(self, n_items: int, n_ballots: int, keep: float, n_comparisons: int, aim: str = BOTH) -> Plan:
+        """The plan that spends at most so many comparisons as the protocol likes them; `PlanError` for too few.
+
+        aim : of `AIMS`, what is to be right; a protocol without appearances of its own has one plan for all.
+        """
         return Plan(n_items, n_ballots, keep, appearances_for_budget(n_items, n_ballots, keep, n_comparisons))
+
+    def uncut(self, aim: str) -> int:
+        """How many ballots have all items before the first cut, by an aim of `AIMS`."""
+        return 1
 
     def assign(self, pairs: Ints, held: Sequence[Held], n_voters: int, rng: np.random.Generator) -> Ints | None:
         """Who of 0…n_voters−1 is asked which comparison, (n,); None leaves that to whoever collects."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from ..scores.newton import STEPS
 from ..scores.reliability import Metric, RepeatedCorrelation
 from ..scores.uncertainty import resample_voters
 from .base import (
+    AIMS,
+    BOTH,
     N_TOP,
     RESAMPLES,
     Held,
@@ -43,6 +46,19 @@ from .paper import REFERENCE
 
 # Appearances ballot by ballot, relative to the first: the whole field has its share, and the top is seen often.
 PROFILE = (1.0, 0.65, 0.5, 0.75, 1.1, 1.8, 2.2)
+
+
+class Steepness(NamedTuple):
+    """How a plan is spread for one figure alone: ballots of all items, γ of (rank + 2)^−γ, and the share of the first
+    of several ballots of all items. `uncut` never changes under a name: stored plans have their sizes from it."""
+
+    uncut: int
+    gamma: float
+    first: float
+
+
+# Found by simulation, docs/runoff.md. ρ_w is lost all over the field, τ_w among the first few.
+STEEP = {"rho_w": Steepness(2, 0.25, 0.4), "tau_w": Steepness(1, 0.6, 1.0)}
 TOLERANCE, EXACT = 0.05, 1e-6  # of quick fits: far below the noise of the votes; and of all others
 
 BRADLEY_TERRY = (
@@ -110,9 +126,13 @@ class Runoff(Protocol):
         """All votes count alike."""
         return Runoff(alike=True)
 
-    def plan_within(self, n_items: int, n_ballots: int, keep: float, n_comparisons: int) -> Plan:
+    def plan_within(self, n_items: int, n_ballots: int, keep: float, n_comparisons: int, aim: str = BOTH) -> Plan:
         """See `spread_appearances`."""
-        return spread_appearances(n_items, n_ballots, keep, n_comparisons)
+        return spread_appearances(n_items, n_ballots, keep, n_comparisons, aim)
+
+    def uncut(self, aim: str) -> int:
+        """Two for ρ_w, which is lost all over the field."""
+        return STEEP[aim].uncut if aim in STEEP else 1
 
     def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
         """Those that may matter most to the top by all votes so far; items cut before may come back."""
@@ -263,23 +283,38 @@ def _described(fitted: FittedVotes, votes: Sequence[VotesOf]) -> dict[str, Any]:
     }
 
 
-def spread_appearances(n_items: int, n_ballots: int, keep: float, n_comparisons: int) -> Plan:
+def spread_appearances(n_items: int, n_ballots: int, keep: float, n_comparisons: int, aim: str = BOTH) -> Plan:
     """The plan of at most `n_comparisons` comparisons with appearances as the protocol likes them.
 
-    M of ballot k is proportional to `PROFILE` (for another number of ballots interpolated between its ends), each at
-    least 2 and as large as the budget allows; what whole numbers leave over goes to the later ballots first.
+    For both ρ_w and τ_w M of ballot k is proportional to `PROFILE` (for another number of ballots interpolated between
+    its ends). For one of them an item of rank r is to appear in proportion to (r + 2)^−γ, the mean over the items
+    that come to ballot k and go no further, and the first of the ballots of all items has its share (`STEEP`). Each M
+    is at least 2 and as large as the budget allows; what whole numbers leave over goes to the later ballots first.
 
-    Raises `PlanError` where even two appearances in each ballot cost more.
+    Raises `PlanError` where even two appearances in each ballot cost more, or for none of the `AIMS`.
 
     >>> plan = spread_appearances(990, 7, 0.5, 19_660)
     >>> plan.appearances, plan.n_comparisons <= 19_660
     ((23, 15, 12, 18, 27, 44, 53), True)
+    >>> plan = spread_appearances(990, 7, 0.5, 9_830, "rho_w")
+    >>> plan.sizes[:3], plan.appearances
+    ((990, 990, 495), (6, 10, 3, 3, 5, 6, 13))
     """
-    at = np.linspace(0, len(PROFILE) - 1, n_ballots) if n_ballots > 1 else np.zeros(1)
-    shape = np.interp(at, np.arange(len(PROFILE)), PROFILE)
+    if aim not in AIMS:
+        raise PlanError(f"The aim is one of {', '.join(AIMS)}, found {aim!r}.")
+    uncut = STEEP[aim].uncut if aim in STEEP else 1
+
+    def plan_with(appearances: Sequence[int]) -> Plan:
+        return Plan(n_items, n_ballots, keep, tuple(appearances), uncut)
+
+    if aim in STEEP:
+        shape = _shape(plan_with([2] * n_ballots).sizes, STEEP[aim])
+    else:
+        at = np.linspace(0, len(PROFILE) - 1, n_ballots) if n_ballots > 1 else np.zeros(1)
+        shape = np.interp(at, np.arange(len(PROFILE)), PROFILE)
 
     def plan_of(scale: float) -> Plan:
-        return Plan(n_items, n_ballots, keep, tuple(max(2, int(m)) for m in np.floor(scale * shape + 1e-9)))
+        return plan_with([max(2, int(m)) for m in np.floor(scale * shape + 1e-9)])
 
     if plan_of(0.0).n_comparisons > n_comparisons:
         raise PlanError(
@@ -289,6 +324,18 @@ def spread_appearances(n_items: int, n_ballots: int, keep: float, n_comparisons:
     appearances = list(largest_within(plan_of, n_comparisons).appearances_by_ballot)
     for ballot in reversed(range(n_ballots)):
         more = [*appearances[:ballot], appearances[ballot] + 1, *appearances[ballot + 1 :]]
-        if Plan(n_items, n_ballots, keep, tuple(more)).n_comparisons <= n_comparisons:
+        if plan_with(more).n_comparisons <= n_comparisons:
             appearances = more
-    return Plan(n_items, n_ballots, keep, tuple(appearances))
+    return plan_with(appearances)
+
+
+def _shape(sizes: Sequence[int], steep: Steepness) -> Floats:
+    """Appearances of each ballot, up to a factor: steps of (rank + 2)^−γ from those who go no further to the next."""
+    uncut = min(steep.uncut, len(sizes))
+    edges = [*sizes[uncut - 1 :], 0]
+    wanted = [np.mean((np.arange(low, high) + 3.0) ** -steep.gamma) for high, low in pairwise(edges) if high > low]
+    wanted += [wanted[-1]] * (len(edges) - 1 - len(wanted))
+    steps = np.diff(wanted, prepend=0.0)
+    first = steep.first if uncut > 1 else 1.0
+    shares = [first] + [(1.0 - first) / max(uncut - 1, 1)] * (uncut - 1)
+    return np.array([steps[0] * share for share in shares] + steps[1:].tolist())

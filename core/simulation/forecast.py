@@ -127,7 +127,7 @@ def forecast(
     if plan.n_items != guess.n_items:
         raise InputError(f"The plan is for {plan.n_items} items, and the guess is of {guess.n_items}.")
     thin = guess.thinned()
-    shown = plan if thin is guess else Plan(thin.n_items, plan.n_ballots, plan.keep, plan.appearances)
+    shown = plan if thin is guess else replace(plan, n_items=thin.n_items)
     measure = _Measure(made_up_models(thin, seed))
     run = simulate_campaigns(
         thin.similarity,

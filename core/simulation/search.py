@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..base.arrays import Floats
 from ..errors import InputError, PlanError
 from ..plan import Plan
 from ..protocols import protocol_of
+from ..protocols.base import AIMS, BOTH
 from . import simulate_campaigns
 from .forecast import ForecastAssumptions
 from .similarities import SHAPES, plan_within
@@ -23,7 +24,7 @@ KEEPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 ROUNDS = ((6, 0.25), (16, 0.3), (48, 0.4), (200, 0.0))
 HELD_OUT = 200  # campaigns on fresh seeds that the winner is judged by
 PAPER_BALLOTS, PAPER_KEEP = 7, 0.5  # section 4.2 of the paper
-GOALS = {"both": "ρ_w and τ_w alike", "rho_w": "ρ_w", "tau_w": "τ_w"}
+GOALS = AIMS
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,10 @@ class _Judged(NamedTuple):
         return Candidate(self.plan, float(values.mean()), error, len(values))
 
 
-def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper") -> list[Plan]:
+def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper", aim: str = BOTH) -> list[Plan]:
     """The plans that a search looks at: up to 10 ballots, six values of α, M even, rising or falling over the ballots.
 
-    For a protocol with M of its own (`Protocol.plan_within`) also that.
+    For a protocol with M of its own (`Protocol.plan_within`) also that, and that for the `aim`.
 
     Raises `PlanError` where the budget pays for none.
     """
@@ -87,9 +88,9 @@ def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper") -> l
                     refused = refused or str(error)
                     continue
                 found.setdefault(_shape(plan), plan)
-            if asked.about.own_appearances and n_ballots > 1:
+            for own in dict.fromkeys((BOTH, aim)) if asked.about.own_appearances and n_ballots > 1 else ():
                 with suppress(PlanError):
-                    plan = asked.plan_within(n_items, n_ballots, keep, n_comparisons)
+                    plan = asked.plan_within(n_items, n_ballots, keep, n_comparisons, own)
                     found.setdefault(_shape(plan), plan)
     if not found:
         raise PlanError(refused)
@@ -124,9 +125,8 @@ def recommend(
 
     Reference for the rounds: Karnin, Koren & Somekh (2013), "Almost optimal exploration in multi-armed bandits", ICML.
     """
-    if goal not in GOALS:
-        raise InputError(f"The goal is one of {', '.join(GOALS)}, found {goal!r}.")
-    plans = plans_within(guess.n_items, n_comparisons, protocol)
+    check_goal(goal)
+    plans = plans_within(guess.n_items, n_comparisons, protocol, goal)
     paper = _paper_plan(guess.n_items, n_comparisons)
     if paper is not None:
         plans = [paper, *(plan for plan in plans if _shape(plan) != _shape(paper))]
@@ -205,7 +205,7 @@ class _Work:
         thin = self.guess
         run = simulate_campaigns(
             thin.similarity,
-            Plan(thin.n_items, plan.n_ballots, plan.keep, plan.appearances),
+            replace(plan, n_items=thin.n_items),
             protocol=self.protocol,
             n=n,
             seed=int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0]),
@@ -221,5 +221,15 @@ class _Work:
 
 def _judge(accuracies: Floats, goal: str) -> Iterator[float]:
     rho_w, tau_w = (np.nan_to_num(accuracies[:, k], nan=-1.0) for k in (0, 1))
-    values = {"both": (rho_w + tau_w) / 2, "rho_w": rho_w, "tau_w": tau_w}[goal]
-    yield from values.tolist()
+    yield from judged(rho_w, tau_w, goal).tolist()
+
+
+def check_goal(goal: str) -> None:
+    """Raises `InputError` for none of `GOALS`."""
+    if goal not in GOALS:
+        raise InputError(f"The goal is one of {', '.join(GOALS)}, found {goal!r}.")
+
+
+def judged(rho_w: Floats, tau_w: Floats, goal: str) -> Floats:
+    """What campaigns are judged by, of the same shape: ρ_w, τ_w, or for "both" their mean."""
+    return {"both": (rho_w + tau_w) / 2, "rho_w": rho_w, "tau_w": tau_w}[goal]

@@ -6,6 +6,7 @@ How a budget of votes is spread over ballots: the same number of appearances in 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,9 @@ from .conventions import convention_of
 SHAPES: Mapping[str, float] = {"even": 1.0, "late": 1.5, "early": 1 / 1.5}
 
 
-def plan_within(n_items: int, n_ballots: int, keep: float, n_comparisons: int, *, shape: str = "even") -> Plan:
+def plan_within(
+    n_items: int, n_ballots: int, keep: float, n_comparisons: int, *, shape: str = "even", uncut: int = 1
+) -> Plan:
     """The plan that spends a budget of comparisons in full, as nearly as even appearances allow, and never more.
 
     M of ballot k is the even number nearest to c·r^(k−1), 2 at least, with r of `SHAPES` and the largest c that the
@@ -40,7 +43,7 @@ def plan_within(n_items: int, n_ballots: int, keep: float, n_comparisons: int, *
 
     def scaled(c: float) -> Plan:
         appearances = tuple(max(2, 2 * round(c * ratio**k / 2)) for k in range(n_ballots))
-        return Plan(n_items, n_ballots, keep, appearances)
+        return Plan(n_items, n_ballots, keep, appearances, uncut)
 
     least = scaled(0.0)
     if least.n_comparisons > n_comparisons:
@@ -63,7 +66,8 @@ def at_other_budgets(plan: Plan) -> list[Plan]:
     for share in BUDGETS:
         try:
             budget = round(share * plan.n_comparisons)
-            found.append(plan if share == 1.0 else plan_within(plan.n_items, plan.n_ballots, plan.keep, budget))
+            other = plan_within(plan.n_items, plan.n_ballots, plan.keep, budget, uncut=plan.uncut)
+            found.append(plan if share == 1.0 else other)
         except PlanError:
             continue
     return found
@@ -77,7 +81,7 @@ def _topped_up(plan: Plan, n_comparisons: int) -> Plan:
         if plan.sizes[k] <= left and appearances[k] + 2 < plan.sizes[k]:
             appearances[k] += 2
             left -= plan.sizes[k]
-    return Plan(plan.n_items, plan.n_ballots, plan.keep, tuple(appearances))
+    return replace(plan, appearances=tuple(appearances))
 
 
 DATA = HOME / "data"

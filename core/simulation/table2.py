@@ -23,6 +23,7 @@ from ..errors import InputError
 from ..metrics import average_ranks
 from ..plan import Plan
 from ..protocols import protocol_of
+from ..protocols.base import BOTH
 from ..voters.model import PAPER_PANEL, Panel, Voters, exponential
 from .campaign import Accuracy, Campaign, Run, simulate_campaign, simulate_campaigns
 from .conventions import convention_of, method_of
@@ -102,6 +103,7 @@ class TablePlan:
     n_ballots: int = 7
     keep: float = 0.5
     appearances: int | tuple[int, ...] = 20
+    aim: str = BOTH  # of a protocol with appearances of its own
 
     def plan(self, n_items: int) -> Plan:
         """The plan for this many items; raises `PlanError` where there is none."""
@@ -113,7 +115,7 @@ class TablePlan:
         if not asked.about.own_appearances or isinstance(self.appearances, tuple):
             return [plan]
         budgets = [int(share * plan.n_comparisons) for share in BUDGETS]
-        return [asked.plan_within(n_items, self.n_ballots, self.keep, budget) for budget in budgets]
+        return [asked.plan_within(n_items, self.n_ballots, self.keep, budget, self.aim) for budget in budgets]
 
 
 PAPER_SETTING = TablePlan()

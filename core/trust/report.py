@@ -13,9 +13,10 @@ import numpy as np
 from ..ballots.audit import CutAudit
 from ..base.arrays import Floats, Ints
 from ..base.percent import percent
-from ..base.plurals import plural
+from ..base.plurals import many, plural
 from ..scores.reliability import RepeatedCorrelation
 from .agreement import KrippendorffAlpha as Alpha
+from .camps import Camps
 from .guessers import Guessers
 from .stopping import NextBallotValue
 
@@ -308,6 +309,33 @@ def who_voted(names: Sequence[str], guessers: Guessers, sided: Sequence[str] = (
         reasons.append(f"Votes of that kind are {percent(idle)} of all.")
     level = RED if share > MOSTLY or idle >= LARGE_SHARE else AMBER
     return TrustCheck("Who voted", level, " ".join(reasons), "Look at them on the Voters page; leave out who guesses.")
+
+
+def one_panel(camps: Camps, names: Sequence[str], between: float | None) -> TrustCheck:
+    """Whether the voters are of one opinion. Amber where nobody can tell, or where under a quarter of the voters differ
+    from the rest; red for two larger camps.
+
+    names : of all voters, in the order of `camps`; between : ρ_w of the rankings by each camp alone, where they give
+    one.
+    """
+    name = "One panel"
+    if camps.reason:
+        why = f"Whether the voters are of two opinions can't be told: {camps.reason}."
+        return TrustCheck(name, AMBER, why, "More votes from more voters.")
+    if not camps.are_two:
+        return TrustCheck(name, GREEN, f"Voters differ no more than those of one opinion do (z = {camps.z:.1f}).")
+    larger, smaller = camps.sizes
+    of = [name for name, camp in zip(names, camps.camp, strict=True) if camp]
+    more = f" and {len(of) - NAMED:,} more" if len(of) > NAMED else ""
+    reason = (
+        f"The votes are of two opinions (z = {camps.z:.1f}): {many(smaller, 'voter')} against {larger:,}, "
+        f"{', '.join(of[:NAMED])}{more} against the rest."
+    )
+    if between is not None:
+        reason += f" Rankings by each side alone correlate by ρ_w = {between:.2f}."
+    level = RED if smaller >= LARGE_SHARE * (larger + smaller) else AMBER
+    cure = "The scores lie between both. Look at the items that divide them: perhaps the question has two meanings."
+    return TrustCheck(name, level, reason, cure)
 
 
 def ceiling(found: RepeatedCorrelation | None, why_not: str, *, chance: str = "", n_guessers: int = 0) -> TrustCheck:

@@ -29,6 +29,7 @@ from ..scores.bradley_terry import BradleyTerry
 from ..scores.fit import FittedVotes, joined
 from ..scores.posterior import Posteriors, item_posteriors, likely_scores, simulated_outcomes
 from ..scores.signal_test import by_chance
+from .camps import find_camps
 
 SIMULATIONS = 10
 MOVE_RHO_W, MOVE_TAU_W, CHANGES = 0.005, 0.01, 0.5  # what a further ballot must promise not to stop
@@ -45,7 +46,8 @@ class NextBallotValue:
     lost : expected number of the true first `n_top` that aren't among the items of the newest ballot.
     level : the first items have the same score, so there is no ranking yet; circles : items of the top whose votes go
     round in a cycle, more than by chance. simulations : behind the means. by_chance : different voters agree no more
-    than coin tosses would (`scores.signal`).
+    than coin tosses would (`scores.signal`). camps : voters of the larger and the smaller of two camps, None for one
+    panel, or where nobody can tell.
     """
 
     n_items: int
@@ -59,6 +61,7 @@ class NextBallotValue:
     circles: int
     simulations: int
     by_chance: bool = False
+    camps: tuple[int, int] | None = None
 
     @property
     def settled(self) -> bool:
@@ -70,15 +73,16 @@ class NextBallotValue:
         return self.rho_w <= MOVE_RHO_W and self.tau_w <= MOVE_TAU_W and self.changes <= CHANGES
 
     def stored(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
+        """As JSON, without camps where there are none."""
+        return {name: value for name, value in asdict(self).items() if name != "camps" or value is not None}
 
     @classmethod
     def of(cls, stored: Mapping[str, Any] | None) -> NextBallotValue | None:
         """As it was stored; None where nothing was, or by another version. Older ones don't know of `by_chance`."""
-        if not stored or {*stored, "by_chance"} != {field.name for field in fields(cls)}:
+        if not stored or {*stored, "by_chance", "camps"} != {field.name for field in fields(cls)}:
             return None
-        return cls(**stored)
+        camps = stored.get("camps")
+        return cls(**{**stored, "camps": None if camps is None else tuple(camps)})
 
 
 def value_of_next(
@@ -117,6 +121,8 @@ def value_of_next(
             break  # all scores are equal now: there is no ranking that could move
     moves = np.mean(found, axis=0).tolist() if len(found) == simulations else [None] * 3
     first, second, outcome, _ = joined(votes, fitted.items)
+    tossed = bool(by_chance(votes))
+    camps = None if tossed else find_camps(votes, fitted)
     return NextBallotValue(
         n_items=len(items),
         n_comparisons=n_comparisons,
@@ -128,7 +134,8 @@ def value_of_next(
         level=is_level(fit, now),
         circles=items_in_preference_cycles(first, second, outcome, _top(now, N_TOP)),
         simulations=simulations,
-        by_chance=bool(by_chance(votes)),
+        by_chance=tossed,
+        camps=camps.sizes if camps is not None and camps.are_two else None,
     )
 
 

@@ -34,6 +34,7 @@ from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..metrics import rounded_scores
 from ..tables import VOTER_ANSWERS
 from .agreement import KrippendorffAlpha, agreement
+from .camps import camps_of
 from .leave_one_out import Predictions, predict
 
 FALSE_FLAGS = 0.05
@@ -184,6 +185,7 @@ class VoterQuality:
     repeat_same of repeat_n, consistent with consistent_lower, consistent_upper;
     sided answers, left of them for the left, p of the binomial test, p_holm over all voters;
     seconds: the median of `timed` answers, speed: that over the median of all answers;
+    camp: 1 or 2 where the votes are of two opinions (`camps`), 2 the fewer voters;
     lapse ε_v with lapse_lower, lapse_upper, sharpness s_v with sharpness_lower, sharpness_upper: as the fit of all
     votes has them, given its scores and the priors.
 
@@ -297,7 +299,7 @@ def _others(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
 def _ranking(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     """Agreement with the ranking by the other voters, and lapse and sharpness as the fit has them."""
     votes = _votes(frame)
-    names = ["judged", "agrees", "expected", "gap", "gap_lower", "gap_upper"]
+    names = ["camp", "judged", "agrees", "expected", "gap", "gap_lower", "gap_upper"]
     names += [f"{name}{end}" for name in ("lapse", "sharpness") for end in ("", "_lower", "_upper")]
     items, ends = np.unique(votes[["first", "second"]].to_numpy(), return_inverse=True)
     first, second = ends.reshape(-1, 2).T
@@ -310,7 +312,13 @@ def _ranking(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
         return nothing, dict.fromkeys(("gap", "lapse", "sharpness"), str(error))
     table = _held_against(found, outcome, voter)
     effects, reason = _effects(found, voter)
-    return table.join(effects).reset_index(), reason
+    who, code = np.unique(voter[counts], return_inverse=True)
+    camps = camps_of(first[counts], second[counts], outcome[counts], code, found.fit)
+    if camps.are_two:
+        table["camp"] = pd.Series(camps.camp + 1.0, index=who)
+    elif camps.reason:
+        reason = reason | {"camp": camps.reason}
+    return table.assign(**{} if camps.are_two else {"camp": np.nan}).join(effects).reset_index(), reason
 
 
 def _held_against(found: Predictions, outcome: Floats, voter: NDArray[np.int64]) -> pd.DataFrame:

@@ -73,6 +73,10 @@ COLUMNS = {
             "votes are few."
         ),
     ),
+    "camp": (
+        "camp",
+        "Where the votes are of two opinions: 1 or 2, the fewer voters are 2. Blank where voters are of one opinion.",
+    ),
     "ties": ("ties", "Share of votes that are ties."),
     "unknown": ("unknown", "Share of answers “I don't know a word here”."),
 }
@@ -85,6 +89,7 @@ BLANK = {
     "p_holm": "Sides",
     "speed": "Times",
     "lapse": "Lapse and sharpness",
+    "camp": "Whether there are two opinions",
 }
 COUNTS = {"shared": "as others", "known": "known right", "repeats": "consistent"}  # counts behind a figure
 PERCENT = {"as others", "pairwise", "known right", "consistent", "left", "ties", "unknown"}
@@ -166,6 +171,18 @@ class VotersView:
             return f"{named[:1].upper()}{named[1:]} {'looks' if total == 1 else 'look'} fine{out}."
         odd = plural(n_odd, "{n} looks odd", "{n} look odd")
         return f"{total - n_odd:,} of {named} {'looks' if total - n_odd == 1 else 'look'} fine; {odd}{out}."
+
+    @property
+    def camps_said(self) -> str:
+        """That the votes are of two opinions, in a sentence; "" where they are of one, or nobody can tell."""
+        camp = self.quality.table["camp"].dropna()
+        if camp.empty:
+            return ""
+        first, second = int((camp == 1).sum()), int((camp == 2).sum())
+        return (
+            f"The votes are of two opinions: {many(second, 'voter')} against {first:,} (column camp). The scores lie "
+            "between both; the Scores page says how far apart they are."
+        )
 
     def odd_said(self, hashed: bool = False) -> str:
         """Who looks odd, each with the reasons, in a sentence; "" where nobody does."""

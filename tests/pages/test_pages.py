@@ -10,6 +10,7 @@ from page_words import press, turn_to, words
 from pages.conftest import open_page
 from streamlit.testing.v1 import AppTest
 
+from core.plan import Plan
 from core.protocols.runoff import spread_appearances
 from core.store.ballots.ballot_rows import read_ballots
 from core.store.engine import _open
@@ -368,12 +369,20 @@ def test_m_follows_the_protocol_and_the_ballots_at_the_same_votes(empty, visit):
     votes = PlanSettings(n_ballots=4).plan(21).n_comparisons
     assert m() == ", ".join(map(str, spread_appearances(21, 4, 0.5, votes).appearances))
     box(app, "Ballots").set_value(3).run()
-    assert len(m().split(",")) == 3
+    shown = tuple(map(int, m().split(",")))
+    assert len(shown) == 3
     assert not app.error
+    (aim,) = [group for group in app.get("button_group") if group.label == "Votes are spread for"]
+    aim.set_value("rho_w")
+    app.run()
+    spent = Plan(21, 3, 0.5, shown).n_comparisons
+    assert m() == ", ".join(map(str, spread_appearances(21, 3, 0.5, spent, "rho_w").appearances))
+    assert "21 items down to the top 11" in words(app)
     (protocol,) = [group for group in app.get("button_group") if group.label == "Protocol"]
     protocol.set_value("paper")
     app.run()
     assert m().isdigit()
+    assert not [group for group in app.get("button_group") if group.label == "Votes are spread for"]
     box(app, "Ballots").set_value(2).run()
     kept = m()
     assert kept.isdigit()  # by the paper's protocol M stays as it was typed

@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.errors import PlanError
 from core.protocols import collectable
+from core.protocols.base import AIMS, BOTH
 from core.store.projects.plans import PlanSettings, set_ranking, with_budget
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_areas
@@ -93,6 +94,7 @@ def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, l
     """
     again = partial(_spread_again, start, n_items, key)
     protocol = _protocol(start, key, locked, again)
+    aim = _aim(start, protocol, key, locked, again)
     places = [column for _ in range(3) for column in st.columns(3)]
     appearances = _appearances(places.pop(2), start, key, locked)
     values: dict[str, Any] = {}
@@ -112,6 +114,7 @@ def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, l
         start,
         **values,
         protocol=protocol,
+        aim=aim,
         appearances=read_appearances(appearances),
         ties_allowed=ties,
         wording=wording,
@@ -128,7 +131,9 @@ def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
     if protocol == state.get(f"_protocol-{key}", start.protocol) and "," not in state[f"m-{key}"]:
         return
     state[f"_protocol-{key}"] = protocol
-    shape = replace(start, protocol=protocol, n_ballots=state[f"n_ballots-{key}"], keep=state[f"keep-{key}"])
+    own = collectable()[protocol].about.own_appearances
+    aim = state.get(f"aim-{key}", start.aim) if own else BOTH
+    shape = replace(start, protocol=protocol, aim=aim, n_ballots=state[f"n_ballots-{key}"], keep=state[f"keep-{key}"])
     # Where nothing can be found the page says why, as for any plan that can't be.
     with suppress(PlanError):
         plan = with_budget(shape, n_items, state[f"_votes-{key}"]).plan(n_items)
@@ -146,6 +151,26 @@ def _protocol(start: PlanSettings, key: str, locked: bool, on_change: Callable[[
         on_change=on_change,
         help=" ".join(
             ["Ballot after ballot only the leading items stay.", *(about.advice for about in offered.values())]
+        ),
+    )
+    return str(chosen)
+
+
+def _aim(start: PlanSettings, protocol: str, key: str, locked: bool, on_change: Callable[[], None]) -> str:
+    """What appearances are spread for, where the protocol has ways for it."""
+    if not collectable()[protocol].about.own_appearances:
+        return BOTH
+    chosen = choosers.segmented_control(
+        "Votes are spread for",
+        AIMS,
+        start.aim,
+        key=f"aim-{key}",
+        disabled=locked,
+        on_change=on_change,
+        help=(
+            "ρ_w asks for ranks that are near, all over the field: the first two ballots have all items, and "
+            "appearances hardly rise to the top. τ_w asks for the right order of the very top: most votes go there. "
+            "What one gains the other loses."
         ),
     )
     return str(chosen)

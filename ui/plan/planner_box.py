@@ -25,6 +25,7 @@ from core.views import plan as planner
 from core.views.plan import fit_table, rests_on
 from core.voters.model import PAPER_PANEL, Panel
 from ui.plan import planner_jobs
+from ui.plan.break_even_box import break_even_box
 from ui.shared import cache, chart_files, choosers, frame, jobs
 
 PANELS: dict[str, tuple[str, Panel]] = {
@@ -76,6 +77,7 @@ def planner_box(
     ours = _outlook(asked, unasked)
     _curve(asked)
     planner_jobs.search_box(asked, locked=locked)
+    break_even_box(asked)
     _paper_figures(project)
     planner_jobs.watch(project)
     return ours, source

@@ -15,6 +15,8 @@ from core.errors import PlanError
 from core.jobs import lifecycle as rows
 from core.plan import Plan
 from core.plan.budgets import affordable_comparisons
+from core.protocols import protocol_of
+from core.protocols.base import AIMS
 from core.simulation.forecast import ForecastAssumptions
 from core.simulation.search import GOALS, Search
 from core.store.projects.plans import PlanSettings
@@ -44,8 +46,14 @@ F = TypeVar("F", bound=Forecasts)
 
 def forecasts(kind: type[F], asked: PlannerRequest) -> F:
     """The forecasts of a kind for what is asked about, by all protocols."""
-    plan = {name: getattr(asked.plan, name) for name in ("n_items", "n_ballots", "keep", "appearances")}
+    plan = plan_fields(asked.plan)
     return kind(asked.project.id, 0, asked.area_id, asked.source, plan, tuple(planner.compared()))
+
+
+def plan_fields(plan: Plan) -> dict[str, Any]:
+    """A plan as figures have it, as JSON."""
+    fields = ["n_items", "n_ballots", "keep", "appearances", *(["uncut"] if plan.uncut > 1 else [])]
+    return {name: getattr(plan, name) for name in fields}
 
 
 def search_box(asked: PlannerRequest, *, locked: bool) -> None:
@@ -105,9 +113,10 @@ def _budget(asked: PlannerRequest) -> int:
 def _found(found: Search, asked: PlannerRequest, *, locked: bool) -> None:
     plan = found.best.plan
     appearances = planner.appearances_text(plan.appearances_by_ballot)
+    uncut = f", the first {plan.uncut} of all items" if plan.uncut > 1 else ""
     with st.container(border=True):
         st.markdown(
-            f"**Best of {found.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}, α = {plan.keep:g}, M = "
+            f"**Best of {found.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}{uncut}, α = {plan.keep:g}, M = "
             f"{appearances}** ({many(plan.n_comparisons, 'vote')})."
         )
         if found.paper is not None:
@@ -124,7 +133,7 @@ def _found(found: Search, asked: PlannerRequest, *, locked: bool) -> None:
             "Use this plan",
             icon=":material/check:",
             on_click=_use,
-            args=(plan, asked.key),
+            args=(plan, asked),
             key=f"use-{asked.key}",
             disabled=locked,
         )
@@ -134,8 +143,11 @@ def _judged(goal: str) -> str:
     return "the mean of ρ_w and τ_w" if goal == "both" else GOALS[goal]
 
 
-def _use(plan: Plan, key: str) -> None:
-    """Put a plan into the widgets."""
+def _use(plan: Plan, asked: PlannerRequest) -> None:
+    """Put a plan into the widgets; its aim is the one that has as many ballots of all items."""
+    key, protocol = asked.key, protocol_of(asked.settings.protocol)
+    if plan.uncut != protocol.uncut(asked.settings.aim):
+        st.session_state[f"aim-{key}"] = next(aim for aim in AIMS if protocol.uncut(aim) == plan.uncut)
     st.session_state[f"n_ballots-{key}"] = plan.n_ballots
     st.session_state[f"keep-{key}"] = plan.keep
     st.session_state[f"m-{key}"] = planner.appearances_text(plan.appearances_by_ballot)

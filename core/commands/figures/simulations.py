@@ -17,6 +17,7 @@ from ...errors import InputError, RunoffError
 from ...evaluation.sample_size import Needed, VotingScenario, tokens_needed, votes_needed
 from ...evaluation.vote_intervals import FIGURES as OF_VOTES
 from ...plan import Plan
+from ...simulation.equal_time import EqualTime, simulate_equal_time
 from ...simulation.schemes import SchemeRow
 from ...simulation.similarities import at_other_budgets
 from ...store import Store
@@ -230,3 +231,22 @@ class SchemesAtEqualCost(Simulation[tuple[SchemeRow, ...]]):
 
     def measure(self, store: Store, progress: Progress | None) -> tuple[tuple[SchemeRow, ...], None]:
         return tuple(run_schemes(store, self.project_id, self.asked, progress=progress)), None
+
+
+@dataclass(frozen=True)
+class KindsAtEqualTime(Simulation[EqualTime]):
+    """Other kinds of question for the time of a plan's comparisons; `plan` is `Plan` as JSON, `items` tells the guess
+    of the items from others (`ForecastAssumptions.digest`)."""
+
+    name = "equal_time"
+    version = 1
+    doing = "Simulating the kinds of question"
+    area_id: int | None
+    guess: GuessSource
+    plan: dict[str, Any]
+    protocol: str
+    items: str
+
+    def measure(self, store: Store, progress: Progress | None) -> tuple[EqualTime, None]:
+        guess = read_guess(store, self.project_id, self.area_id, self.guess)
+        return simulate_equal_time(guess, Plan(**self.plan), self.protocol, seed=SEED, progress=progress), None

@@ -29,6 +29,7 @@ from ...store.votes.checks import voter_answers, voter_names
 from ...store.votes.tallies import closed_votes, progress_of
 from ...tokens.items import pair_label
 from ...trust import reliability, report
+from ...trust.camps import between_camps, find_camps
 from ...trust.guessers import Guessers, find_guessers
 from ...trust.report import TrustCheck
 from ...trust.stopping import NextBallotValue
@@ -47,7 +48,7 @@ class TrustLines(OfRanking[tuple[TrustCheck, ...]]):
     """
 
     name = "trust_lines"
-    version = 6
+    version = 7
     doing = "Checking the scores"
 
     def seconds(self, conn: sa.Connection) -> float:
@@ -76,6 +77,10 @@ def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[TrustChe
     if (line := _who_voted(guessers, called, answers)) is not None:
         lines.append(line)
     if isinstance(fitted, FittedVotes):
+        if not chance:  # whoever tosses coins has no opinion
+            camps = find_camps(votes, fitted)
+            every = called.set_index("voter_id")["name"][guessers.voters].tolist()
+            lines.append(report.one_panel(camps, every, between_camps(votes, camps) if camps.are_two else None))
         try:
             lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, next_ballot, last, chance)
         except RunoffError as error:

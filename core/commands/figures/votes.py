@@ -57,7 +57,7 @@ class VoterFigures(OfRanking[VoterQuality]):
     """
 
     name = "voter_figures"
-    version = 5
+    version = 6
     doing = "Measuring the voters"
 
     def measure(self, store: Store, progress: Progress | None) -> tuple[VoterQuality, None]:

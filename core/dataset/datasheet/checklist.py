@@ -210,6 +210,11 @@ def known_limitations(facts: Facts) -> tuple[str, ...]:
         )
     if about.get("by_chance"):
         limits.append("The votes can't be told from coin tosses: these scores rank no model.")
+    if camps := about.get("two_camps"):
+        limits.append(
+            f"The votes are of two opinions: {many(camps[1], 'voter')} against {camps[0]:,}. The scores lie between "
+            "both."
+        )
     if facts.is_provisional:
         planned = about.get("ballots_planned")
         of = f" of {planned}" if planned else ""

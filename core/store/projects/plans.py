@@ -25,6 +25,7 @@ from ...plan.budgets import appearances_for_cost
 from ...plan.campaign_plan import Cost, check_limits, cost
 from ...plan.registration import RegisteredPart, content_of, digest_of, registered_parts
 from ...protocols import collectable, protocol_of
+from ...protocols.base import AIMS, BOTH
 from ...protocols.paper import Paper
 from ...questions import round_kinds
 from ...questions.comparison_page import Wording, check_examples
@@ -136,10 +137,11 @@ class PlanSettings:
     wording: Wording = field(default_factory=Wording)
     protocol: str = DEFAULT  # see `core/protocols`
     checks: CheckSettings | None = None
+    aim: str = BOTH  # of `AIMS`; another one is for protocols with appearances of their own
 
     def plan(self, n_items: int) -> Plan:
         """The plan for so many items; `PlanError` if no campaign could follow it."""
-        return Plan(n_items, self.n_ballots, self.keep, self.appearances)
+        return Plan(n_items, self.n_ballots, self.keep, self.appearances, protocol_of(self.protocol).uncut(self.aim))
 
     def cost(self, plan: Plan) -> Cost:
         """What the whole campaign costs in hours and money, checks counted (Eq. 10)."""
@@ -157,9 +159,11 @@ class PlanSettings:
         return count_checks(plan, self.checks, task_size=self.task_size, n_voters=self.n_voters)
 
     def stored(self) -> dict[str, Any]:
-        """By column, as JSON; without a plan's checks where it has none."""
+        """By column, as JSON; without a plan's checks where it has none, and without its aim where that is both."""
         row = asdict(self) | {"wording": self.wording.stored()}
         del row["checks"]
+        if self.aim == BOTH:
+            del row["aim"]
         return row if self.checks is None else row | {"checks": self.checks.stored()}
 
 
@@ -176,6 +180,12 @@ def check_settings(settings: PlanSettings) -> PlanSettings:
     check_limits(settings, limits)
     if settings.protocol not in collectable():
         raise PlanError(f"The protocol is one of {', '.join(collectable())}, found {settings.protocol!r}.")
+    if settings.aim not in AIMS:
+        raise PlanError(f"The aim is one of {', '.join(AIMS)}, found {settings.aim!r}.")
+    if settings.aim != BOTH and not protocol_of(settings.protocol).about.own_appearances:
+        raise PlanError(
+            "A plan with an aim of its own needs a protocol that spreads appearances by it: choose another."
+        )
     if settings.checks is not None:
         check_checks(settings.checks)
     if settings.wording.language not in LANGUAGES:
@@ -242,10 +252,11 @@ def settings_for(conn: sa.Connection, ballot_id: int) -> PlanSettings:
 
 
 def _settings(row: sa.Row) -> PlanSettings:
-    read = ("appearances", "wording", "checks")
+    read = ("appearances", "wording", "checks", "aim")
     values = {f.name: getattr(row, f.name) for f in fields(PlanSettings) if f.name not in read}
     appearances = tuple(row.appearances) if isinstance(row.appearances, list) else row.appearances
     values |= {"appearances": appearances, "wording": Wording.of(row.wording), "checks": CheckSettings.of(row.checks)}
+    values["aim"] = row.aim or BOTH
     return PlanSettings(**values)
 
 
@@ -273,7 +284,8 @@ def with_budget(settings: PlanSettings, n_items: int, n_comparisons: int) -> Pla
 
     Raises `PlanError` where the budget is too small.
     """
-    plan = protocol_of(settings.protocol).plan_within(n_items, settings.n_ballots, settings.keep, n_comparisons)
+    asked, aim = protocol_of(settings.protocol), settings.aim
+    plan = asked.plan_within(n_items, settings.n_ballots, settings.keep, n_comparisons, aim)
     return replace(settings, appearances=plan.appearances)
 
 
@@ -294,7 +306,7 @@ def within_cost(
     most = appearances_for_cost(n_items, settings.n_ballots, settings.keep, total=total, hours=hours, **terms)
     if not protocol_of(settings.protocol).about.own_appearances and settings.checks is None:
         return replace(settings, appearances=most)
-    least = Plan(n_items, settings.n_ballots, settings.keep, 2).n_comparisons
+    least = replace(settings, appearances=2).plan(n_items).n_comparisons
 
     def fits(n_comparisons: int) -> bool:
         price = settings.cost(with_budget(settings, n_items, n_comparisons).plan(n_items))

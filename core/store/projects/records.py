@@ -147,6 +147,9 @@ def _ranking(conn: sa.Connection, project_id: str, ranking: Ranking) -> dict[str
         fit = {name: value for name, value in (rows[ballot.id].fit or {}).items() if name != "another"}
         told.append(about | {"plan": order.index(rows[ballot.id].plan_id), "fit": fit})
     described = [{name: v for name, v in plans[id_]._mapping.items() if name not in _PRIVATE} for id_ in order]
+    for plan in described:
+        if plan["aim"] is None:
+            del plan["aim"]  # plans had none before
     return {"area": ranking.area, "plans": described, "ballots": told}
 
 

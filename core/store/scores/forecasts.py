@@ -20,6 +20,7 @@ import sqlalchemy as sa
 
 from ...errors import InputError, StoreError
 from ...plan import Plan
+from ...protocols.base import BOTH
 from ...questions.best_worst.tuples import SIZE
 from ...scores import BallotVotes
 from ...simulation.forecast import (
@@ -121,7 +122,7 @@ def known_search(
     store: Store, guess: ForecastAssumptions, n_comparisons: int, protocol: str, goal: str
 ) -> Search | None:
     """The search for the best plan of a budget if it was made before."""
-    found = _kept(store, _params("search", guess, n_comparisons=n_comparisons, protocol=protocol, goal=goal))
+    found = _kept(store, _search_params(guess, n_comparisons, protocol, goal))
     return None if found is None else _search(found)
 
 
@@ -134,9 +135,15 @@ def make_search(
         return known
     made = recommend(guess, n_comparisons, protocol, seed=SEED, goal=goal, **how)
     if made is not None:
-        params = _params("search", guess, n_comparisons=n_comparisons, protocol=protocol, goal=goal)
+        params = _search_params(guess, n_comparisons, protocol, goal)
         _keep(store, params, _as_json(asdict(made)))
     return made
+
+
+def _search_params(guess: ForecastAssumptions, n_comparisons: int, protocol: str, goal: str) -> dict[str, Any]:
+    """A search for one figure alone looks at plans of its own since there are aims."""
+    aim = {} if goal == BOTH else {"aims": 1}
+    return _params("search", guess, n_comparisons=n_comparisons, protocol=protocol, goal=goal, **aim)
 
 
 def _params(kind: str, guess: ForecastAssumptions, *, plan: Plan | None = None, **more: Any) -> dict[str, Any]:
@@ -151,6 +158,8 @@ def _params(kind: str, guess: ForecastAssumptions, *, plan: Plan | None = None, 
     }
     if plan is not None:
         params["plan"] = [plan.n_items, plan.n_ballots, plan.keep, list(plan.appearances_by_ballot)]
+        if plan.uncut > 1:
+            params["uncut"] = plan.uncut
     return params
 
 

@@ -18,6 +18,7 @@ from ...base.estimates import LEVEL
 from ...errors import StoreError
 from ...metrics import Rounding, average_ranks
 from ...protocols import Held, protocol_of
+from ...protocols.base import BOTH
 from ...scores import borda
 from ...tables import BALLOT_SCORES, DATASET, ITEMS
 from .. import schema as t
@@ -118,6 +119,8 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
         dataset.attrs["cut_audit"] = of_all["cut_audit"]
     if any("by_chance" in part for part in described):
         dataset.attrs["by_chance"] = True
+    if camps := [part["two_camps"] for part in described if "two_camps" in part]:
+        dataset.attrs["two_camps"] = max(camps, key=lambda sizes: sizes[1])
     dataset.attrs["seeds"] = {"project": project.seed, **of_all["seeds"]}
     registered = registration_of(conn, project_id)
     dataset.attrs["registration"] = registered.described() if registered else None
@@ -171,8 +174,11 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _RankingDat
     }
     if closed and "audit" in (fit := closed_fit_of(conn, closed[-1].id)):
         described["cut_audit"] = fit["audit"]
-    if closed and (next_ballot := stored_next_ballot_value(conn, closed[-1].id)) is not None and next_ballot.by_chance:
-        described["by_chance"] = True
+    if closed and (next_ballot := stored_next_ballot_value(conn, closed[-1].id)) is not None:
+        if next_ballot.by_chance:
+            described["by_chance"] = True
+        if next_ballot.camps:
+            described["two_camps"] = list(next_ballot.camps)
     planned = found[1].n_ballots if found else None
     protocol = ballots[-1].protocol if ballots else found[1].protocol if found else DEFAULT
     return _RankingDataset(ranking, dataset, items, by_ballot, len(closed), planned, described, protocol)
@@ -198,6 +204,7 @@ def _described(settings: PlanSettings) -> dict:
         "keep": settings.keep,
         "appearances": list(appearances) if isinstance(appearances, tuple) else appearances,
         "ties_allowed": settings.ties_allowed,
+        **({} if settings.aim == BOTH else {"aim": settings.aim}),
     }
 
 

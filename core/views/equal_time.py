@@ -1,0 +1,125 @@
+"""What the Plan page says of the kinds of question at equal time of people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ..base.plurals import many
+from ..simulation.equal_time import (
+    AT_A_GLANCE,
+    COMPARISONS,
+    DECISIONS,
+    RATINGS,
+    SURE,
+    TUPLES,
+    BreakEven,
+    EqualTime,
+    KindAtTimes,
+    at_times,
+    seconds_of,
+)
+from ..simulation.schemes import Times
+from .plan import band_text
+
+NAMES = {COMPARISONS: "comparisons", RATINGS: "ratings", TUPLES: "best–worst of four, in rounds"}
+HELP = {
+    "kind": "What people are asked. Best–worst: the most and the least related of four, in rounds among the best.",
+    "seconds": "Of one judgement, by the two times: a tuple shows four items and takes five decisions.",
+    "judgements": "How many the time of the plan's comparisons pays for.",
+    "ρ_w": "Of the scores with the true ranking, the top counts most: mean, and where 90 % of simulated panels lie.",
+    "τ_w": "The same for τ_w: the order of the very top.",
+    "ahead": (
+        "Of comparisons on the same panels, in what is to be right (for both: in the mean of ρ_w and τ_w): the mean "
+        "and its standard error."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class EqualTimeView:
+    """headline : what is recommended, with its band; lines : the break-evens, and what else there is to say; table : a
+    row a kind."""
+
+    recommended: str
+    headline: str
+    lines: tuple[str, ...]
+    table: pd.DataFrame
+
+
+def usual_times(seconds_per_comparison: float) -> Times:
+    """The two times that a comparison's seconds may come from: reading an item takes as long as deciding.
+
+    >>> usual_times(6.0)
+    Times(read=2.0, decide=2.0)
+    """
+    each = min(600.0, max(0.1, round(seconds_per_comparison / 3, 2)))
+    return Times(each, each)
+
+
+def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
+    """The kinds at two times, as people read them; `goal` as in `at_times`."""
+    answer = at_times(found, times, goal)
+    rows = {row.kind: row for row in answer.rows}
+    best, own = rows[answer.kind], rows[COMPARISONS]
+    if own.reason:
+        headline = f"No kind can be recommended. {own.reason}"
+    elif answer.kind == COMPARISONS:
+        headline = f"Stay with comparisons: {_figures(own)}; no other kind is ahead for sure."
+    else:
+        headline = f"{NAMES[best.kind].capitalize()} give more: {_figures(best)}; comparisons {_figures(own)}."
+    lines = [_level(each, times) for each in answer.break_even]
+    quick = answer.at_a_glance
+    if quick is not None and not math.isnan(quick.ahead):
+        sure = abs(quick.ahead) > SURE * quick.error
+        told = "level with" if not sure else "ahead of" if quick.ahead > 0 else "behind"
+        lines.append(
+            f"Whoever names best and worst at a glance ({AT_A_GLANCE} decisions, not {DECISIONS[TUPLES]}) takes two "
+            f"comparisons' time for a tuple, {quick.seconds:g} s: ρ_w = {quick.rho_w.mean:.3f}, τ_w = "
+            f"{quick.tau_w.mean:.3f}, {told} comparisons."
+        )
+    lines += [f"{NAMES[row.kind].capitalize()}: {row.reason}" for row in answer.rows if row.reason]
+    lines.append(
+        f"By {many(found.n_panels, 'simulated panel')} with the plan's {found.n_comparisons:,} comparisons of "
+        f"{many(found.n_items, 'item')}; the same voters answer every kind. In brackets where 90 % of panels lie."
+    )
+    table = pd.DataFrame(
+        {
+            "kind": NAMES[row.kind],
+            "seconds": row.seconds,
+            "judgements": None if math.isnan(row.n_judgements) else round(row.n_judgements),
+            "ρ_w": _band(row.rho_w.mean, band_text(row.rho_w)),
+            "τ_w": _band(row.tau_w.mean, band_text(row.tau_w)),
+            "ahead": _ahead(row),
+        }
+        for row in answer.rows
+    )
+    return EqualTimeView(answer.kind, headline, tuple(lines), table)
+
+
+def _figures(row: KindAtTimes) -> str:
+    return f"ρ_w = {band_text(row.rho_w)}, τ_w = {band_text(row.tau_w)}"
+
+
+def _band(mean: float, text: str) -> str:
+    return "–" if math.isnan(mean) else text
+
+
+def _ahead(row: KindAtTimes) -> str:
+    return "–" if row.kind == COMPARISONS or math.isnan(row.ahead) else f"{row.ahead:+.3f} ± {row.error:.3f}"
+
+
+def _level(of: BreakEven, times: Times) -> str:
+    """Where a kind is level with comparisons, in a sentence."""
+    name = NAMES[of.kind].capitalize()
+    if math.isnan(of.cost):
+        return f"{name} are {'ahead of' if of.always else 'behind'} comparisons whatever reading and deciding take."
+    level = of.cost * seconds_of(COMPARISONS, times)
+    one = "a tuple" if of.kind == TUPLES else "a rating"
+    return (
+        f"{name} are level with comparisons where {one} takes {of.cost:.1f} comparisons' time (90 % interval "
+        f"{of.lower:.1f} to {of.upper:.1f}): {level:.1f} s here. It takes that where reading an item takes "
+        f"{of.ratio:.1f} times as long as deciding; they are ahead where reading takes longer."
+    )
