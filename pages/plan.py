@@ -28,7 +28,7 @@ st.title("Plan")
 standings = cache.load_standings(frame.store(), project)
 if sum(standing.n_items for standing in standings) < 2:
     frame.nothing_yet(
-        "A plan needs two items at least: three tokens in one area, or two areas.",
+        "A plan needs at least two items: three tokens in one area, or two areas.",
         key="tokens",
         label="add token lists",
     )

@@ -443,7 +443,7 @@ class TestReading:
         [
             (lambda m: {**m, "dataset.csv": b"token_a,token_b,score\na,b,0.6\n"}, "dataset.csv: was changed"),
             (lambda m: {k: v for k, v in m.items() if k != "dataset.json"}, "dataset.json: is missing"),
-            (lambda m: {**m, "more.csv": b""}, "more.csv: stands not in the manifest"),
+            (lambda m: {**m, "more.csv": b""}, "more.csv: isn't in the manifest"),
             (lambda m: {**m, "../up.csv": b""}, "such a name"),
             (lambda m: {**m, "/etc/x": b""}, "such a name"),
             (lambda m: {k: v for k, v in m.items() if k != MANIFEST}, "no manifest.json"),

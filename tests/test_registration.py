@@ -55,7 +55,7 @@ def test_what_changes_afterwards_is_told_part_by_part(store):
     set_ranking(store, project_id, "area")
     save_plan(store, project_id, PLAN, area_ids=tuple(r.area_id for r in read_rankings(store, project_id)))
     assert changed(read_registration(store, project_id)) == {
-        "one ranking over all areas or one an area",
+        "one ranking over all areas or one per area",
         "the plan",
         "what voters read",
     }

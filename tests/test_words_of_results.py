@@ -160,6 +160,6 @@ def test_each_interval_has_its_own_estimate_on_it() -> None:
 @pytest.mark.parametrize(("n", "voters"), [(1, "1 voter is"), (2, "2 voters are")])
 def test_a_decision_is_one_sentence_for_one_and_for_several(n: int, voters: str) -> None:
     moved = ExclusionChange(voters=n, answers=10, rescored=2)
-    after = "10 answers. 2 closed ballots scored anew."
+    after = "10 answers. 2 closed ballots scored again."
     assert ExcludeVoters("p", 1, (1,), "", {}).summary(moved) == f"{voters} left out: {after}"
     assert ReadmitVoters("p", 1, (1,)).summary(moved) == f"{voters} readmitted: {after}"

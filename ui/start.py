@@ -91,7 +91,7 @@ def announce(*, browser: bool) -> None:
 def end() -> None:
     """What ends with the app: the voting page, where the app started it."""
     if process.stop_started():
-        click.echo("The voting page ended with Runoff. Voters find their place again once it is served.")
+        click.echo("The voting page ended with Runoff. Voters continue where they were once it is served again.")
 
 
 def _open_browser(url: str) -> None:

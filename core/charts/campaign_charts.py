@@ -44,7 +44,7 @@ def ballot_sizes(sizes: tuple[int, ...], appearances: tuple[int, ...]) -> Chart:
         tooltip=[
             alt.Tooltip("ballot:O", title="Ballot"),
             alt.Tooltip("items:Q", title="Items", format=","),
-            alt.Tooltip("gathered:Q", title="Votes an item by then", format=","),
+            alt.Tooltip("gathered:Q", title="Votes per item by then", format=","),
         ],
     )
     bars = base.mark_bar(color=BLUE).encode(y=alt.Y("items:Q", title="Items"))
@@ -89,7 +89,7 @@ def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], unif
             tooltip=[
                 alt.Tooltip("ballot:N", title="Ballot"),
                 alt.Tooltip("to_rank:Q", title="Items, N(k)", format=","),
-                alt.Tooltip("to_votes:Q", title="Votes an item by then", format=","),
+                alt.Tooltip("to_votes:Q", title="Votes per item by then", format=","),
             ],
         )
     )

@@ -288,7 +288,7 @@ def who_voted(names: Sequence[str], guessers: Guessers, sided: Sequence[str] = (
     votes = guessers.votes
     most = int(np.argmax(votes))
     share, fair = votes[most] / votes.sum(), 1.0 / len(votes)
-    guess = [name for name, p in zip(names, guessers.probability, strict=True) if p > MOSTLY and name not in sided]
+    guess = [name for name, tosses in zip(names, guessers.tossing, strict=True) if tosses and name not in sided]
     idle = sum(int(n) for name, n in zip(names, votes, strict=True) if name in {*guess, *sided}) / votes.sum()
     reasons = []
     if share > MOSTLY or (len(votes) >= MANY_VOTERS and share > max(LARGE_SHARE, 3.0 * fair)):

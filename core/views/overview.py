@@ -239,7 +239,7 @@ def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -
     """One sentence on where a project stands by one of its rankings, and the next step's page and label."""
     if standing is None or n_items < 2:
         return (
-            "The project needs two items at least. Begin with lists of tokens; their pairs are the items.",
+            "The project needs at least two items. Begin with lists of tokens; their pairs are the items.",
             "tokens",
             "Add token lists",
         )

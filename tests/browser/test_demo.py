@@ -168,7 +168,7 @@ def test_a_cancelled_import_leaves_nothing(server: Server, visit: Visit, tmp_pat
     visitor.says(re.compile(r"[1-9]\d* of 3\d\d MB"))
     assert set(incoming.iterdir()) - waiting
     visitor.press("Cancel")
-    visitor.says("The import of large is cancelled; nothing of it is left.")
+    visitor.says("The import of large was cancelled; nothing of it is left.")
     assert set(incoming.iterdir()) <= waiting
     assert sorted(file.name for file in server.workspace.joinpath("embeddings").iterdir()) == before
     visitor.says("4 embeddings are compared in this project")

@@ -73,7 +73,7 @@ def make_project(visitor: Visitor) -> None:
     form.get_by_label("Name").fill("Way through the pages")
     with visitor.a_run():
         form.get_by_role("button", name="Create project").click()
-    visitor.says("The project needs two items at least.")
+    visitor.says("The project needs at least two items.")
     expect(visitor.main.get_by_role("heading", level=1)).to_contain_text("Way through the pages")
     assert visitor.project_id != "demo"
 

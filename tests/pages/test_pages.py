@@ -122,7 +122,6 @@ def test_areas_are_pasted_edited_and_deleted(empty, visit):
     (area,) = read_areas(empty, project_id)
     assert area.tokens == ("ship", "boat", "<b>**harbour**</b>", "NA")
     assert "token is in Sea already" in words(app)
-    assert len(app.toast) == 2
     assert "6 items from 4 tokens in 1 area; no embedding is loaded." in words(app)
     editor = next(box for box in app.text_area if "ship" in box.value)
     editor.set_value("ship\nboat\nharbour").run()
@@ -462,7 +461,7 @@ def test_the_plan_page_has_a_wage_to_reach_and_the_reward_for_it(empty, visit):
     box(app, "Wage to reach").set_value(18.0).run()
     assert "under 18.00. A task of 10 comparisons at 6 s each needs a reward of 0.30; it is 0.25." in words(app)
     press(app, "Set the reward to 0.30")
-    assert box(app, "Reward a task").value == 0.3
+    assert box(app, "Reward per task").value == 0.3
     assert "which reaches it" in words(app)
 
 
@@ -679,10 +678,10 @@ def test_help_finds_words_and_shows_the_formulas(demo, visit):
 
     app = visit("help", "demo")
     assert [latex.value.strip("$\n ") for latex in app.latex] == [formula for _, formula, _ in formulas.FORMULAS]
-    (box,) = [box for box in app.text_input if box.label == "Find a word"]
+    (box,) = [box for box in app.text_input if box.label == "Find a term"]
     app = box.set_value("trigamma").run()
-    assert "None of the words" in words(app)
-    (box,) = [box for box in app.text_input if box.label == "Find a word"]
+    assert "None of the terms" in words(app)
+    (box,) = [box for box in app.text_input if box.label == "Find a term"]
     said = words(box.set_value("ballot").run())
     assert glossary.of("Batch") in said
     assert glossary.of("Lapse ε") not in said

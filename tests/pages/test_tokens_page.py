@@ -48,7 +48,7 @@ def test_many_remarks_on_a_list_stand_in_one_box(demo, project, visit):
     assert said.startswith("25 remarks on what was read.\n\n- row 4: token is in Sea already (row 1)")
     assert said.count("\n- ") == 21
     assert said.endswith("- and 5 more")
-    assert [toast.value.replace("\\", "") for toast in app.toast] == ["Saved: Sea.", "25 remarks on what was read."]
+    assert [box.value.replace("\\", "") for box in app.main.success] == ["Saved: Sea."]
 
 
 def test_tokens_that_hardly_differ_are_told_until_they_are_left_out(demo, project, visit):

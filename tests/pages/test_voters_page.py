@@ -63,7 +63,7 @@ def test_rules_are_off_at_first_and_propose_with_reasons(empty, visit):
     app = visit("voters", project_id)
     assert [labelled(app.toggle, rule.label).value for rule in RULES.values()] == [False] * len(RULES)
     assert "proposed." not in words(app)
-    assert words(app).count("can judge nobody here") == 2  # known answers and repeats: nobody was given any
+    assert words(app).count("can't judge anybody here") == 2  # known answers and repeats: nobody was given any
     assert "names 1 of 7 voters" in words(app)  # what a rule would name is told while it is off
     labelled(app.toggle, RULES["side"].label).set_value(True).run()
     proposals = next(frame.value for frame in app.dataframe if "rule" in frame.value.columns)
@@ -95,7 +95,7 @@ def test_voters_are_left_out_after_a_preview_and_come_back(empty, visit):
     press(app, "Leave 2 voters out")
     assert not app.exception
     said = words(app)
-    assert f"2 voters are left out: {n} answers. 1 closed ballot scored anew." in said
+    assert f"2 voters are left out: {n} answers. 1 closed ballot scored again." in said
     assert f"10 simulated voters gave {84 - n} votes that count; 2 voters left out." in said
     with empty.read() as conn:
         assert {e.reason for e in exclusions_of(conn, project_id)} == {"clicked *at random*"}
@@ -105,7 +105,7 @@ def test_voters_are_left_out_after_a_preview_and_come_back(empty, visit):
     assert "of voters who are left out" not in words(visit("collect", project_id))  # the ballot is closed
     labelled(app.multiselect, "Voters to readmit").set_value([ids["simulated-001"], ids["simulated-002"]]).run()
     press(app, "Let them count again")
-    assert f"2 voters are readmitted: {n} answers. 1 closed ballot scored anew." in words(app)
+    assert f"2 voters are readmitted: {n} answers. 1 closed ballot scored again." in words(app)
     assert read_dataset(empty, project_id).equals(before)
 
 

@@ -46,7 +46,7 @@ def votes_intervals(visit: Visit, settings: Settings) -> IntervalsView | None:
 
 def token_intervals(visit: Visit) -> TokenIntervalsView | None:
     """Intervals over tokens, by a job that begins by itself unless items are many; None until they are there."""
-    about = "Some seconds an embedding for a few thousand items."
+    about = "A few seconds per embedding for a few thousand items."
     found: TokenIntervalsView | None = visit.figure("tokens", "Compute intervals over tokens", help=about)
     return found
 

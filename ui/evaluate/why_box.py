@@ -109,7 +109,9 @@ def _contrast(view: EvaluateView, place: int, stem: str, project: Project) -> No
         curves = curves[curves["pairs"].isin(kept)]
     alt = "Values by area and of random pairs"
     chart_files.show(campaign_charts.similarity_curves(curves, value), curves, name=f"{stem}-areas", alt=alt)
-    st.caption("Figure 3 of the paper. Where an area lies no higher than random pairs, the embedding hardly knows it.")
+    st.caption(
+        "Where an area lies no higher than random pairs, the embedding hardly knows it.", help="Figure 3 of the paper."
+    )
 
 
 def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:

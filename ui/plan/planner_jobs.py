@@ -15,6 +15,7 @@ from core.errors import PlanError
 from core.jobs import lifecycle as rows
 from core.plan import Plan
 from core.plan.budgets import affordable_comparisons
+from core.protocols import protocol_of
 from core.simulation.forecast import ForecastAssumptions
 from core.simulation.search import GOALS, Search
 from core.store.projects.plans import PlanSettings
@@ -64,9 +65,10 @@ def search_box(asked: PlannerRequest, *, locked: bool) -> None:
         if found is None and budget:
             of = (budget, asked.settings.protocol, goal)
             wanted = BestPlan(asked.project.id, 0, asked.area_id, asked.source, *of)
+            quick = protocol_of(asked.settings.protocol).about.effort == 1
             about = (
                 "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling. "
-                "It takes half a minute by the paper's protocol, some minutes by Runoff's own."
+                f"It takes {'half a minute' if quick else 'a few minutes'} by this protocol."
             )
             job_button("Find the best plan", wanted, asked, help=about)
     if found is not None:
@@ -78,7 +80,7 @@ def _budget(asked: PlannerRequest) -> int:
     kind = choosers.selectbox(
         "Budget of", dict(BUDGETS),
         key=f"search-of-{asked.project.id}", width=170,
-        help="Tasks that aren't full may cost up to one task a ballot more.",
+        help="Tasks that aren't full may cost up to one more task per ballot.",
     )  # fmt: skip
     cost = asked.settings.cost(asked.plan)
     usual = {"votes": float(asked.plan.n_comparisons), "hours": cost.hours, "total": cost.total}[kind]

@@ -23,10 +23,11 @@ from core.store import Store
 from core.store.projects.project_commands import Project
 from core.views.wording import moment
 from ui.shared import cache, choosers, frame
+from ui.shared.notice import come_to_top
 
 R = TypeVar("R")
 _WATCHED = "_watched_commands"  # in the session: ids of jobs whose end this visitor is told
-_BEGUN = "_begun_command"  # what it does, until the visitor is told
+_BEGUN = "_begun_command"  # whether this visitor has just begun one, whose sign is to be seen
 _ASKED = "_asked_commands"  # those that this visitor asked for
 
 
@@ -49,7 +50,7 @@ def send(command: Command[R], then: Callable[[], Any] | None = None) -> None:
         if isinstance(outcome, Started):
             for kept in (_WATCHED, _ASKED):
                 st.session_state.setdefault(kept, []).append(outcome.job_id)
-            st.session_state[_BEGUN] = command.doing
+            st.session_state[_BEGUN] = True
         else:
             frame.flash(command.summary(outcome.result))
             frame.changed_here()
@@ -87,11 +88,11 @@ def report_ends() -> None:
         if job is None:  # the project is gone, and its jobs with it
             continue
         if job.state == "done":
-            frame.flash(executor.done_text(job))
+            frame.flash(executor.done_text(job), pressed=False)
             if job_id in st.session_state.get(_ASKED, []):
                 made = executor.opened(job) or made
         else:
-            frame.flash(executor.ended_text(store, job), kind="warning")
+            frame.flash(executor.ended_text(store, job), kind="warning", pressed=False)
         frame.changed_here()
     if made:
         frame.open_project(made)
@@ -101,12 +102,11 @@ def show_under_way() -> None:
     """The sign of each command that a job carries out on the chosen project or the workspace, whoever asked for it."""
     project_id = st.session_state.get("project_id")
     running = executor.under_way(frame.store(), project_id)
-    begun = st.session_state.pop(_BEGUN, None)
-    if begun is not None and running:  # whoever pressed a button far down the page doesn't see its top
-        told = f"{begun} began in the background. Its sign stands at the top of the page."
-        st.toast(frame.plain(told), icon=":material/hourglass_top:")
+    begun = st.session_state.pop(_BEGUN, False)
     with st.container():  # one place, with a sign or without: what follows keeps its own
         if running:
+            if begun:
+                come_to_top(pressed=True)
             watched = st.session_state.setdefault(_WATCHED, [])
             watched += [job.id for job in running if job.id not in watched]
             _watch(project_id, {job.id for job in running})
@@ -123,7 +123,7 @@ def _watch(project_id: str | None, were_running: set[str]) -> None:
         _with_stop(store, job, lambda job: so_far(executor.doing(job), job, executor.meanwhile(store, job)), job.id)
 
 
-HELP = "It reads all votes in the background, which may take some minutes. You may leave this page."
+HELP = "It reads all votes in the background, which may take a few minutes. You may leave this page."
 
 
 def figure(
@@ -163,7 +163,7 @@ def figure(
                 moment=moment(job.created_at),
             )
             st.caption(f":material/history: {frame.plain(told)}")
-            start_button(wanted, "Compute it anew", f"anew-{key}", help=HELP)
+            start_button(wanted, "Compute it again", f"anew-{key}", help=HELP)
     return found
 
 

@@ -208,8 +208,8 @@ def known_limitations(facts: Facts) -> tuple[str, ...]:
         limits.append(
             f"{many(facts.voters.n_simulated, 'simulated voter')}: these scores say what a model believes, not people."
         )
-    if about.get("by_chance"):
-        limits.append("The votes can't be told from coin tosses: these scores rank no model.")
+    if facts.ranks_nothing:
+        limits.append(facts.ranks_nothing)
     if facts.is_provisional:
         planned = about.get("ballots_planned")
         of = f" of {planned}" if planned else ""

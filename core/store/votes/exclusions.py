@@ -2,7 +2,7 @@
 
 Leaving out is the owner's decision, with a reason, logged, and can be undone: all of a voter's votes in all ballots of
 the project are laid aside (`tallies`), also those still to come. Tallies, progress and top-up batches follow; closed
-ballots are scored anew at once (`scores.scoring`), while who went on from ballot to ballot stays as it was decided.
+ballots are scored again at once (`scores.scoring`), while who went on from ballot to ballot stays as it was decided.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class ExclusionChange:
-    """What a command did: voters and answers that count no more (or again), and closed ballots scored anew."""
+    """What a command did: voters and answers that count no more (or again), and closed ballots scored again."""
 
     voters: int
     answers: int
@@ -138,7 +138,7 @@ def _follow(
     for found, of_round in rounds:
         write_round_scores(change, found, of_round)
     answers = abs(_n_excluded(conn, moved) - before)
-    change.detail = {"voters": len(moved), "judgements": answers, "ballots scored anew": len(scores) + len(rounds)}
+    change.detail = {"voters": len(moved), "judgements": answers, "ballots scored again": len(scores) + len(rounds)}
     return ExclusionChange(len(moved), answers, len(scores) + len(rounds))
 
 
