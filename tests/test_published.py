@@ -460,7 +460,7 @@ class TestReading:
     @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"x" * 99])
     def test_no_zip(self, data):
         assert not is_published(data)
-        with pytest.raises(InputError, match="no zip file"):
+        with pytest.raises(InputError, match="isn't a zip file"):
             read_published(data)
 
     def test_a_cut_file(self):

@@ -221,7 +221,7 @@ def test_odd_tokens_are_shown_as_they_are(server: Server, visit: Visit) -> None:
     nothing_rendered(visitor)
     visitor.open(address("Scores", project_id))
     visitor.says(re.compile(re.escape("Most related: ") + r"(.* – )?" + re.escape("<b>**x**</b> – $x$")))
-    assert visitor.cells("Ranking of the items")[0][1:3] == ["<b>**x**</b>", "$x$"]
+    assert visitor.cells("Ranking of the items")[0][2:4] == ["<b>**x**</b>", "$x$"]
     nothing_rendered(visitor)
     visitor.open(address("Collect", project_id))
     visitor.unfold("See a task as voters see it")

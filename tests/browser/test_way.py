@@ -186,8 +186,8 @@ def look_at_scores(visitor: Visitor, scores: dict[frozenset[str], float], slopes
     rows = visitor.cells("Ranking of the items")
     best = max(scores.values())
     top = {item for item, score in scores.items() if abs(score - best) < 1e-9}
-    assert {frozenset(row[1:3]) for row in rows[: len(top)]} == top
-    assert [float(row[4]) for row in rows[: len(top)]] == pytest.approx([best] * len(top))
+    assert {frozenset(row[2:4]) for row in rows[: len(top)]} == top
+    assert [float(row[1]) for row in rows[: len(top)]] == pytest.approx([best] * len(top))
     for tab, n_figures in {"How it settled": 2, "Random pairs": 2, "Ballot by ballot": 3}.items():  # one is the top
         with visitor.a_run():
             visitor.turn_to(tab)

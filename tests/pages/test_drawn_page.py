@@ -123,6 +123,17 @@ def test_a_project_chosen_in_the_same_moment(both, visit):
     assert states == ["open", "open"]
 
 
+def test_a_press_is_told_where_the_page_that_is_shown_then_has_no_such_button(empty, visit):
+    """A project that is chosen leads to the page where it is gone on with."""
+    one, two = make_project(empty, name="One"), create_project(empty, "Two")
+    app = visit("project", one)
+    labelled(app.button, "Archive this project").click()
+    app.sidebar.selectbox[0].set_value(two).run()
+    assert app.title[0].value == "Tokens"
+    assert TOLD in words(app)
+    assert list_archived(empty) == []
+
+
 def test_a_project_that_is_gone_leaves_none_in_its_place(both, visit):
     store, one, two = both
     app = visit("project", two)

@@ -124,7 +124,7 @@ def test_stopped_it_changed_nothing(between, visit, started):
     lifecycle._children.clear()
     press(app, "Cancel")
     assert lifecycle.read_job(between, *started).state == "cancelled"
-    assert "Drawing the ballot was stopped; nothing was changed." in words(app)
+    assert "Drawing the ballot was cancelled; nothing was changed." in words(app)
     assert get_project(between, "demo") == before
 
 

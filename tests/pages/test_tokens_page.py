@@ -149,7 +149,7 @@ def test_the_evaluation_warns_of_tokens_that_the_embedding_proposed(demo, visit)
         conn.execute(some.values(origin=f"neighbour:{embedding.id}"))
         conn.exec_driver_sql("UPDATE project SET revision = revision + 1 WHERE id = 'demo'")
     said = words(turn_to(visit("evaluate", "demo"), "All figures"))
-    assert "proposed 2 tokens of this dataset, which favours it (§2.2)" in said
+    assert "proposed 2 tokens of this dataset, which favours it." in said
     assert "Without the tokens that an embedding proposed" in said
     assert '"tokens_proposed_by"' in visit("export", "demo").code[0].value
 

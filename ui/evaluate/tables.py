@@ -22,14 +22,14 @@ from core.views.evaluate.leaderboard import breakable
 from core.views.evaluate.token_intervals import TokenIntervalsView
 from ui.evaluate import jobs
 from ui.evaluate.jobs import Visit
-from ui.evaluate.settings import HELP, MANY, Settings
+from ui.evaluate.settings import MANY, Settings
 from ui.shared import chart_files, frame
 
 KINDS_OF = {evaluation.VOTES: "votes", evaluation.TOKENS: "tokens"}  # of intervals, by the chart's words
 WITH_TOP = [label for _, label in FIGURES[:2]]
 YARDSTICKS = {HALVES: "half of the voters", CEILING: "perfect model"}  # as a chart has room for
 MOST_ROWS = 100  # of a table whose cells wrap: a longer one scrolls
-NAMES = ("embedding", "better", "than", "area", "items")  # columns of what people typed
+NAMES = ("embedding", "better", "than", "area", "items", "model", "item", "hubs")  # columns of what people typed
 
 
 def votes_intervals(visit: Visit, settings: Settings) -> IntervalsView | None:
@@ -208,16 +208,17 @@ def _floor_and_top(view: EvaluateView, floor: Scale, top: Scale, *, is_coming: b
 
 
 def _table(view: EvaluateView, table: pd.DataFrame, alt: str) -> None:
-    """Numbers, the best by ρ_w first; the yardsticks stay in their order."""
+    """Numbers, the best by ρ_w first; the yardsticks stay in their order. What is covered stands where it differs."""
     shown = table.dropna(axis="columns", how="all") if len(table) else table
     if "model" not in shown and "ρ_w" in shown:
         shown = shown.sort_values("ρ_w", ascending=False, kind="stable")
-    config: dict = {
-        view.named(name): st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for name in dict(_KEYS)
-    }
-    about = "Share of the items both of whose tokens the embedding has."
-    config["coverage"] = st.column_config.ProgressColumn(
-        format="percent", width="small", min_value=0, max_value=1, help=about
-    )
-    shown = shown.rename(columns=view.named)
-    st.dataframe(shown, hide_index=True, column_config=config, alt=alt)
+    cells = {name: shown[name] for name in ("embedding", "model") if name in shown}
+    cells |= {view.named(name): shown[name].map(_three_digits) for name in dict(_KEYS) if name in shown}
+    if "covered" in shown and (shown["covered"] < shown["items"]).any():
+        counts = zip(shown["covered"], shown["items"], strict=True)
+        cells["covered"] = [f"{covered:,} of {items:,}" for covered, items in counts]
+    of_cells(pd.DataFrame(cells), alt)
+
+
+def _three_digits(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:.3f}".replace("-", "−")

@@ -169,7 +169,8 @@ def choose_project() -> None:
     before = st.session_state.get("project_id")
     chosen = next((key for key in (asked, before) if key in projects), next(iter(projects), None))
     st.session_state["project_id"] = chosen
-    drawn_page.begin(projects.get(chosen or ""))
+    if undone := drawn_page.begin(projects.get(chosen or "")):
+        flash(undone, kind="warning")
     if chosen is None:
         return
     if st.session_state.pop("_go_on", False):
@@ -311,5 +312,5 @@ def command_button(
     label: str, action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **options: Any
 ) -> None:
     """A button that sends one command, checked against what the visitor saw; `options` go to the button."""
-    if st.button(label, **options):
+    if st.button(label, on_click=drawn_page.pressed, **options):
         carry_out(action, store(), *args, done=done, expected_revision=expected())

@@ -22,7 +22,7 @@ from core.jobs import lifecycle
 from core.store import Store
 from core.store.projects.project_commands import Project
 from core.views.wording import moment
-from ui.shared import cache, choosers, frame
+from ui.shared import cache, choosers, drawn_page, frame
 from ui.shared.notice import come_to_top
 
 R = TypeVar("R")
@@ -63,7 +63,7 @@ def offer(label: str, command: Command[Any], then: Callable[[], Any] | None = No
     """A button that carries out a command, unless a job carries out such a one now; `then` as for `send`, `options` go
     to the button.
 
-    Why the last job of just this command ended early stands beside it.
+    Why the last job of just this command ended early, or that it was cancelled, stands beside it.
     """
     store, running = frame.store(), False
     if executor.takes_long(store, command):
@@ -72,7 +72,11 @@ def offer(label: str, command: Command[Any], then: Callable[[], Any] | None = No
         last = executor.last_of(store, command)
         if last is not None and last.state == "failed":
             st.warning(frame.plain(executor.ended_text(store, last)))
-    if st.button(label, **{**options, "disabled": running or options.get("disabled", False)}):
+        elif last is not None and last.state == "cancelled":
+            st.caption(frame.plain(executor.ended_text(store, last)))
+    if st.button(
+        label, on_click=drawn_page.pressed, **{**options, "disabled": running or options.get("disabled", False)}
+    ):
         send(command, then)
 
 
@@ -205,7 +209,7 @@ def start_button(
     wanted: Figure[Any], button: str, key: str, before: Callable[[], Any] | None = None, **options: Any
 ) -> None:
     """A button that starts the job of a figure, unless it is under way; `options` go to the button."""
-    if st.button(button, key=key, **{"icon": ":material/calculate:", **options}):
+    if st.button(button, key=key, on_click=drawn_page.pressed, **{"icon": ":material/calculate:", **options}):
         begin(wanted, before)
 
 
