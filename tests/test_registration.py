@@ -93,5 +93,5 @@ def test_parts_are_a_fixed_list_and_the_same_parts_give_the_same_text():
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other", "parts": {}}'])
 def test_another_text_is_no_registration(text):
-    with pytest.raises(InputError, match="isn't a registration"):
+    with pytest.raises(InputError, match="registration of a plan"):
         registered_parts(text, SOME)
