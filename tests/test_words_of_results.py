@@ -49,9 +49,9 @@ def test_how_many_points_are_bad(levels: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("lost", "won", "reason"),
     [
-        (1, 1, "1 item never lost and 1 item never won: each stands at an end, how far out isn't known."),
-        (1, 0, "1 item never lost: it stands at an end, how far out isn't known."),
-        (0, 2, "2 items never won: each stands at an end, how far out isn't known."),
+        (1, 1, "1 item never lost and 1 item never won: each lies at an end of the scale, how far out isn't known."),
+        (1, 0, "1 item never lost: it lies at an end of the scale, how far out isn't known."),
+        (0, 2, "2 items never won: each lies at an end of the scale, how far out isn't known."),
     ],
 )
 def test_items_at_an_end(lost: int, won: int, reason: str) -> None:

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .campaign_charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
+from .campaign_charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, bare, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
 BAND = "random rankings"
@@ -208,7 +208,8 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
 
     The worst disagreements are marked, and the first `N_NAMED` of them named.
     """
-    shown = thin(pairs.dropna(subset=["model_rank"]).sort_values("rank"))
+    worst = bare(worst)
+    shown = thin(bare(pairs).dropna(subset=["model_rank"]).sort_values("rank"))
     shown = shown.assign(pair=shown["token_a"] + " – " + shown["token_b"])
     among, other = "among the worst", "other"
     shown = shown.assign(marked=np.where(shown.index.isin(worst.index), among, other))

@@ -323,9 +323,7 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
 )
 @click.option("--trust", is_flag=True, help="Open gensim's own files, which are pickles and could run a program.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the words in the models, such as latin-1.")
-@click.option(
-    "--dataset-encoding", help="Of the dataset, such as cp1252 or gbk; found by looking where it isn't given."
-)
+@click.option("--dataset-encoding", help="Of the dataset, such as cp1252 or gbk; detected where it isn't given.")
 @click.option("--vocabulary", type=click.Path(), help="The list of words of a NumPy array; else one beside it.")
 @click.option("--lower", is_flag=True, help="Tokens that a model lacks are tried in lower case too.")
 @click.option(

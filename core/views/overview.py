@@ -245,7 +245,7 @@ def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -
         )
     n_planned = standing.n_planned
     if n_planned is None:
-        waiting = plural(standing.n_items, "{n} item wait for a plan.", "{n} items wait for a plan.")
+        waiting = plural(standing.n_items, "{n} item waits for a plan.", "{n} items wait for a plan.")
         return waiting, "plan", "Make the plan"
     if standing.pilot_is_open and standing.progress is not None:
         found = standing.progress
@@ -265,7 +265,7 @@ def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -
         sentence = f"Ballot {last.number} of {n_planned} is closed."
         return sentence, "collect", f"Draw ballot {last.number + 1}"
     votes = f", with {many(standing.n_answered, 'comparison')} voted on" if standing.ballots else ""
-    final = f"All ballots are closed: the plan is carried out{votes}."
+    final = f"All ballots are closed: the plan is complete{votes}."
     if not n_embeddings:
         return final, "embeddings", "Add an embedding to compare"
     return final, "evaluate", "See how the embeddings do"

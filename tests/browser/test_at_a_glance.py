@@ -129,7 +129,7 @@ def test_every_page_says_first_where_things_stand(server: Server, visit: Callabl
     for page, said in {
         "tokens": "760 items from 80 tokens in 4 areas",
         "plan": " votes in 5 ballots, ",
-        "collect": "All ballots are closed: the plan is carried out, with ",
+        "collect": "All ballots are closed: the plan is complete, with ",
         "voters": " of 60 simulated voters ",
         "export": "760 items with scores, from ",
     }.items():

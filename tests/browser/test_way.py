@@ -58,7 +58,7 @@ def test_from_a_new_project_to_a_dataset_that_gensim_reads(
             visitor.check("Turkle")
         batch = visitor.download("Batch (CSV)")
         files.append(ballot(visitor, own_server, batch))
-        visitor.says(f"Ballot {number} is closed" if number < 3 else "All ballots are closed: the plan is carried out")
+        visitor.says(f"Ballot {number} is closed" if number < 3 else "All ballots are closed: the plan is complete")
     scores, slopes = paper_scores(files)
     look_at_scores(visitor, scores, slopes)
     rho = look_at_evaluation(visitor)

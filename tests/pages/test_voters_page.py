@@ -42,7 +42,7 @@ def test_figures_stand_in_the_table_and_what_is_blank_says_why(empty, visit):
     assert list(shown.columns) == [name for name in voters.COLUMNS if name not in blank]
     assert shown["votes"].sum() == view.n_votes == read_dataset(empty, project_id).attrs["votes"]
     said = words(app)
-    assert "12 simulated voters gave 84 votes that count; nobody is left out by you." in said
+    assert "12 simulated voters gave 84 votes that count; nobody is left out." in said
     assert "α is not defined: of 84 answered comparisons none was answered by two voters." in said
     assert "Known answers: no voter was given a comparison with a known answer." in said
     labelled(app.text_input, "Find a voter").input("-007").run()
@@ -115,7 +115,7 @@ def test_the_proposed_are_chosen_at_one_press_with_their_reasons(empty, visit):
     accept_upload(empty, project_id, answer_batch(batch), "results.csv")
     accept_upload(empty, project_id, answer_batch(batch, voters=("W8",), choose=lambda _: "left", tag="B"), "left.csv")
     app = visit("voters", project_id)
-    assert "nobody is left out by you." in words(app)
+    assert "nobody is left out." in words(app)
     (odd,) = [warning.value for warning in app.warning if "odd" in warning.value]
     assert (
         odd.replace("\\", "")
