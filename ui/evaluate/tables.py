@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem, slug
+from core.base.plurals import many
 from core.charts import evaluation
 from core.charts.campaign_charts import Chart
 from core.commands.figures.evaluation import CEILING, HALVES, Scale
@@ -175,7 +176,7 @@ def everything(visit: Visit, scale: tuple[Scale, Scale]) -> None:
     """All figures as they were measured, the floor and the top."""
     view = visit.view
     if len(view.common):  # what compares stands first
-        st.markdown("##### Over the items that all cover")
+        st.markdown(f"##### Over the {many(int(view.common['items'].iloc[0]), 'item')} that all cover")
         _table(view, view.common.drop(columns=["area", "covered", "coverage"]), "Over their common items")
         st.markdown("##### Each over its own items")
         st.caption("The embeddings cover different items, so these figures don't compare directly.")
