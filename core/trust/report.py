@@ -112,8 +112,7 @@ def _at_an_end(undefeated: int, winless: int) -> str:
     if undefeated and winless:
         return (
             f"{_items(undefeated)} never lost and {_items(winless)} never won: each lies at an end of the scale, how "
-            f"far out isn't "
-            "known."
+            "far out isn't known."
         )
     if undefeated:
         return plural(

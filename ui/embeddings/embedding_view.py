@@ -77,8 +77,7 @@ def figure3(figure: Figure3, project: Project, name: str) -> None:
         return
     st.caption(
         f"{value} of {items} within areas and of random pairs of the vocabulary. Medians: {medians}. Where the items "
-        f"lie "
-        "higher, areas bring related words together.",
+        "lie higher, areas bring related words together.",
         help="Figure 3 of the paper.",
     )
 

@@ -1,4 +1,4 @@
-"""Commands and figures on pages: the button that asks for one, its sign with Stop, and the message of its end.
+"""Commands and figures on pages: the button that asks for one, its sign with Cancel, and the message of its end.
 
 What is short is there when this returns; else a job does it, and any tab of the project shows the job's sign.
 """

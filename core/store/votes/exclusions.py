@@ -138,7 +138,7 @@ def _follow(
     for found, of_round in rounds:
         write_round_scores(change, found, of_round)
     answers = abs(_n_excluded(conn, moved) - before)
-    change.detail = {"voters": len(moved), "judgements": answers, "ballots scored again": len(scores) + len(rounds)}
+    change.detail = {"voters": len(moved), "judgements": answers, "ballots scored anew": len(scores) + len(rounds)}
     return ExclusionChange(len(moved), answers, len(scores) + len(rounds))
 
 

@@ -212,7 +212,7 @@ def voters_said(progress: Progress) -> str:
         effective = f"{progress.effective_voters or 0:.1f}".removesuffix(".0")
         parts.append(
             f"the busiest gave {percent(progress.top_share)}, as uneven as if {effective} voters had shared "
-            f"them equally"
+            "them equally"
         )
     if progress.simulated:
         parts.append(f"{progress.simulated:,} of {many(progress.votes, 'vote')} by simulated voters")
