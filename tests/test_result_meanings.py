@@ -279,8 +279,7 @@ class TestServers:
         assert done.counts == {"85-server-a.csv": {"new": 3}, "85-server-b.csv": {"new": 3}}
         assert [str(note) for note in done.notes] == [
             "85-server-b.csv shows other tokens under the ids of tasks of an earlier file: it is from another "
-            "server, so "
-            "its tasks, assignments and accounts were taken as others"
+            "server, so its tasks, assignments and accounts were taken as others"
         ]
 
     def test_two_servers_with_the_same_accounts(self, store: Store, cases: Path) -> None:
@@ -304,8 +303,8 @@ class TestServers:
         assert done.counts == {"one.csv": {"new": 3}}
         assert [str(note) for note in done.notes] == [
             "two.csv holds no vote that can be taken: 1 not of this ballot. The first: the task is of this ballot, "
-            "but the file shows other tokens in "
-            "it: x where the ballot shows candle. Nothing was changed."
+            "but the file shows other tokens in it: "
+            "x where the ballot shows candle. Nothing was changed."
         ]
 
     def test_the_second_labs_votes_count(self, ballot: CaseBallot) -> None:

@@ -158,7 +158,7 @@ def links_box(store: Store, project: Project, ballot: Ballot) -> None:
             data = views.write_invitations(base, code, invitations)
             label = f"Personal links (CSV, {len(invitations)})"
             st.download_button(label, data, "voting-links.csv", "text/csv", on_click="ignore")
-        if st.checkbox("Replace the link", help="The old link and all personal links stop working."):
+        if st.checkbox("I want another link", help="The old link and all personal links stop working."):
             frame.command_button(
                 "Replace the link",
                 partial(renew_link, area_id=ballot.area_id),
