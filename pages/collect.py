@@ -59,7 +59,8 @@ def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
             "Let simulated voters answer this ballot",
             SimulateVotes.of(project.id, frame.expected(), stage.ballot),
             icon=":material/science:",
-            help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
+            help="The paper's voter model (section 4.1) answers what is missing. Its votes are marked as simulated "
+            "forever.",
         )
     vote_checks.show(project, area_id, sum(drawn.progress.votes for drawn in view.drawn))
     st.markdown("##### The ballots of the plan")

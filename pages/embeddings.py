@@ -77,5 +77,5 @@ if mine:
         gone = choosers.embedding("Embedding", mine, key=f"remove-{project.id}")
         st.caption("The import itself stays in the workspace, for other projects.")
         if st.form_submit_button("Remove it"):
-            done = f"{gone.name} is not compared any more."
+            done = f"{gone.name} is no longer compared."
             frame.carry_out(remove_embedding, store, project.id, gone.id, done=done)

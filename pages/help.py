@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.protocols import collectable
 from ui.help.formulas import FORMULAS, SOURCE
-from ui.help.glossary import WORDS
+from ui.help.glossary import terms
 from ui.shared import frame
 
 st.title("Help")
@@ -52,13 +53,15 @@ st.markdown(
 Voters see two items and choose the more related one. In ballot 1 each item is shown M times. Then only the top share α
 stays, so that later votes go to the top ranks, where they are needed most. What the votes make of scores depends on the
 protocol that the plan names:
-
-**The paper's protocol**: an item's score in ballot 1 is the share of its votes that it won. In a later ballot the
-others are stronger, so an item wins less often: a line brings the win ratios back to the scale of ballot 1. An
-item's score is the mean over its ballots. **Runoff's own**: later ballots let items meet that the votes can't tell
-apart yet, and one fit of all votes gives every score; it needs fewer votes for the same accuracy. **Ratings,
-best–worst choices and orders** of target groups are other kinds of question, with scores of their own; they are
-collected in rounds, on the same pages. The kind is chosen where a project is made, or on the Plan page.
+"""
+)
+for protocol in collectable().values():
+    about = protocol.about
+    st.markdown(f"- **{about.offered}.** {about.in_words or about.advice}")
+st.markdown(
+    """
+**Ratings, best–worst choices and orders** of target groups are other kinds of question, with scores of their own; they
+are collected in rounds, on the same pages. The kind is chosen where a project is made, or on the Plan page.
 
 Source of the paper's protocol: Lombardo et al., *Top-Rank-Focused Adaptive Vote Collection for the Evaluation of
 Domain-Specific Semantic Models*, EMNLP 2020.
@@ -70,10 +73,10 @@ with st.expander("The formulas"):
         st.latex(formula)
         st.caption(about)
     st.caption(SOURCE)
-st.subheader("Words")
-part = st.text_input("Find a word", placeholder="For example: ballot").strip().casefold()
-found = [(word, meaning) for word, meaning in WORDS if part in f"{word} {meaning}".casefold()]
+st.subheader("Terms")
+part = st.text_input("Find a term", placeholder="For example: ballot").strip().casefold()
+found = [(word, meaning) for word, meaning in terms() if part in f"{word} {meaning}".casefold()]
 for word, meaning in found:
     st.markdown(f"**{word}**: {meaning}")
 if not found:
-    st.caption("None of the words explained here has that in it.")
+    st.caption("None of the terms explained here contains that.")

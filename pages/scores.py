@@ -65,12 +65,12 @@ def ranking() -> None:
         height=300,
         lazy=True,
         column_config={
-            "rank": st.column_config.NumberColumn(help="1 is the top; tied items share their average rank."),
+            "rank": st.column_config.NumberColumn(width=60, help="1 is the top; tied items share their average rank."),
             "token_a": st.column_config.TextColumn("token"),
             "token_b": st.column_config.TextColumn("with token"),
             "rank_lower": st.column_config.NumberColumn("rank from", help="Best rank of the 90 % interval."),
             "rank_upper": st.column_config.NumberColumn("rank to", help="Worst rank of the 90 % interval."),
-            "score": st.column_config.NumberColumn(format="%.3f", help=view.about.score),
+            "score": st.column_config.NumberColumn(width=60, format="%.3f", help=view.about.score),
             "lower": st.column_config.NumberColumn(
                 "from", format="%.3f", help="Lower bound of the score's 90 % interval."
             ),

@@ -516,7 +516,7 @@ def test_a_kept_file_that_is_cut_short_changed_or_missing_is_refused(made, store
     members = members_of(data)
     for name in [name for name in members if name.startswith("uploads/")][:3]:
         refused(store, packed(members | {name: members[name][:-1]}), name, "was changed or damaged")
-        refused(store, signed(members | {name: members[name] + b" "}), name, "another checksum")
+        refused(store, signed(members | {name: members[name] + b" "}), name, "a different checksum")
         refused(store, packed({k: v for k, v in members.items() if k != name}), name, "is missing")
 
 

@@ -142,6 +142,16 @@ def test_intervals_that_are_to_come_have_their_place_in_the_legend() -> None:
     assert legends == [{tuple(kinds)}] * 2
 
 
+def test_the_axis_of_a_correlation_ends_at_one_unless_a_value_is_above() -> None:
+    top = pd.DataFrame({"model": ["v"], "ρ_w": [0.98]})
+    for most, ends in ((0.6, [-0.6, 1.0]), (1.0, [-0.6, 1.0]), (1.04, [-0.6, 1.1])):
+        spec = specification(evaluation.figures_by_model(models().assign(upper=most), "ρ_w", (-0.5, 0.2), top))
+        domains = {tuple(of["x"]["scale"]["domain"]) for of in encodings(spec) if "scale" in of.get("x", {})}
+        assert domains == {tuple(ends)}
+    spec = specification(evaluation.standings(models(), "ρ_w"))
+    assert {tuple(of["x"]["scale"]["domain"]) for of in encodings(spec) if "scale" in of.get("x", {})} == {(0.0, 0.8)}
+
+
 def test_names_of_lines_and_band_stand_above_what_is_plotted() -> None:
     """Each line's at a height of its own, and none on a model's interval."""
     yardsticks = pd.DataFrame({"model": ["v", "w"], "ρ_w": [0.8, 0.9]})

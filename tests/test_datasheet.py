@@ -302,7 +302,7 @@ class TestFields:
             ({"purpose": "a\x00b"}, "can't be printed"),
             ({"dev_share": 0.95}, "between 0"),
             ({"dev_share": float("nan")}, "between 0"),
-            ({"split_seed": -1}, "from 0 on"),
+            ({"split_seed": -1}, "0 or more"),
         ],
     )
     def test_what_they_can_not_be(self, wrong, what):

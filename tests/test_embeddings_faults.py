@@ -308,7 +308,7 @@ def test_a_terminated_import_is_gone_within_two_seconds(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [text(WORDS, MATRIX), b"token_a,token_b,similarity\nanvil,nan,0.5\n"])
 def test_no_thread_is_started_before_a_file_is_read_whole(tmp_path, monkeypatch, content):
     """A generator that is left in the midst of a file is closed whenever memory is tidied, in whatever thread that is;
-    if it waited for a thread of its own then, the process could stand still for ever."""
+    if it waited for a thread of its own then, the process could stand still forever."""
     path = write(tmp_path, content, "model")
     monkeypatch.setattr(threading.Thread, "start", lambda _: pytest.fail("a thread was started"))
     assert sniff(path).n_words is not None or sniff(path).kind

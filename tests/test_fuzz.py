@@ -202,7 +202,7 @@ def test_a_link_in_a_zip_is_a_file_of_another_name(store) -> None:
         link = zipfile.ZipInfo("uploads/" + "a" * 64)
         link.external_attr = 0o120777 << 16
         archive.writestr(link, "/etc/passwd")
-    with pytest.raises(InputError, match="stands not in the manifest"):
+    with pytest.raises(InputError, match="isn't in the manifest"):
         import_project(store, out.getvalue())
 
 

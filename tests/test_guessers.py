@@ -65,8 +65,8 @@ def test_few_voters_are_not_told_apart():
     assert find_guessers(votes).probability.tolist() == [0.0] * 3
 
 
-def of(votes: list[int], probability: list[float]) -> Guessers:
-    return Guessers(np.arange(len(votes)), np.array(probability), np.array(votes))
+def of(votes: list[int], probability: list[float], agreement: float = 0.0) -> Guessers:
+    return Guessers(np.arange(len(votes)), np.array(probability), np.array(votes), np.full(len(votes), agreement))
 
 
 def test_who_voted_is_told_by_name_with_their_share_of_the_votes():
@@ -80,6 +80,8 @@ def test_who_voted_is_told_by_name_with_their_share_of_the_votes():
     assert guess.level == "red"
     assert "The votes of 4 voters can't be told from coin tosses: W1, W2, W3 and 1 more." in guess.reason
     assert "80% of all" in guess.reason
+    # Nearer to coins than to an ordinary voter, but four standard deviations from coins: opinions of their own.
+    assert report.who_voted(names, of([20] * 5, [0.9, 0.9, 0.9, 0.9, 0.0], 4.0)) is None
     sided = report.who_voted(names, of([20] * 5, [0.9, 0.0, 0.0, 0.0, 0.0]), ["W1"])
     assert "1 voter nearly always took the same side: W1." in sided.reason
     assert "coin tosses" not in sided.reason

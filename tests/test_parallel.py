@@ -137,7 +137,7 @@ def test_a_worker_killed_in_mid_run_changes_nothing(bootstrap, monkeypatch):
 @pytest.mark.parametrize("bootstrap", [paper, runoff])
 @pytest.mark.parametrize(
     ("how", "message"),
-    [({"workers": 0}, "workers must be a whole number from 1"), ({"backend": "threads"}, "backend must be one of")],
+    [({"workers": 0}, "workers must be a whole number, 1"), ({"backend": "threads"}, "backend must be one of")],
 )
 def test_bad_input(bootstrap, how, message):
     with pytest.raises(InputError, match=message):

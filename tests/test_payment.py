@@ -318,7 +318,7 @@ def test_a_closed_ballot_keeps_its_votes_until_it_is_reopened(answered):
     ],
 )
 def test_the_projects_policy_holds_for_decisions_too(store, policy, first_rejected, nothing_rejected):
-    """Only answers that a decision touches are counted anew: three comparisons here, the rest stays as it was."""
+    """Only answers that a decision touches are counted again: three comparisons here, the rest stays as it was."""
     project_id = make_project(store)
     batch = draw_batch(store, project_id)
     accept_upload(store, project_id, answer_batch(batch, voters=("W1",), status="Submitted"), "one.csv")

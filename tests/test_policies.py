@@ -1,4 +1,4 @@
-"""What counts of rejected answers and of repeats: chosen, counted anew, taken back; and columns named by hand."""
+"""What counts of rejected answers and of repeats: chosen, counted again, taken back; and columns named by hand."""
 
 from __future__ import annotations
 

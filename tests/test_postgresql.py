@@ -342,7 +342,7 @@ class TestVotersRole:
 
     @pytest.mark.parametrize("role", ["", "x; DROP TABLE log", "Voters", 'a"b', "x" * 64])
     def test_odd_names_are_refused(self, role):
-        with pytest.raises(InputError, match="no name for a role"):
+        with pytest.raises(InputError, match="isn't a name for a role"):
             voters_role.role_sql(role)
 
     def test_sqlite_has_no_roles(self, tmp_path, monkeypatch):

@@ -443,7 +443,7 @@ class TestReading:
         [
             (lambda m: {**m, "dataset.csv": b"token_a,token_b,score\na,b,0.6\n"}, "dataset.csv: was changed"),
             (lambda m: {k: v for k, v in m.items() if k != "dataset.json"}, "dataset.json: is missing"),
-            (lambda m: {**m, "more.csv": b""}, "more.csv: stands not in the manifest"),
+            (lambda m: {**m, "more.csv": b""}, "more.csv: isn't in the manifest"),
             (lambda m: {**m, "../up.csv": b""}, "such a name"),
             (lambda m: {**m, "/etc/x": b""}, "such a name"),
             (lambda m: {k: v for k, v in m.items() if k != MANIFEST}, "no manifest.json"),
@@ -460,7 +460,7 @@ class TestReading:
     @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"x" * 99])
     def test_no_zip(self, data):
         assert not is_published(data)
-        with pytest.raises(InputError, match="no zip file"):
+        with pytest.raises(InputError, match="isn't a zip file"):
             read_published(data)
 
     def test_a_cut_file(self):

@@ -1,4 +1,5 @@
-"""Scores computed anew from what a published dataset or a project's file holds: bit for bit, or the difference told."""
+"""Scores computed again from what a published dataset or a project's file holds: bit for bit, or the difference "
+"told."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_what_changes_afterwards_is_told_part_by_part(store):
     set_ranking(store, project_id, "area")
     save_plan(store, project_id, PLAN, area_ids=tuple(r.area_id for r in read_rankings(store, project_id)))
     assert changed(read_registration(store, project_id)) == {
-        "one ranking over all areas or one an area",
+        "one ranking over all areas or one per area",
         "the plan",
         "what voters read",
     }
@@ -93,5 +93,5 @@ def test_parts_are_a_fixed_list_and_the_same_parts_give_the_same_text():
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other", "parts": {}}'])
 def test_another_text_is_no_registration(text):
-    with pytest.raises(InputError, match="no registration"):
+    with pytest.raises(InputError, match="registration of a plan"):
         registered_parts(text, SOME)

@@ -137,7 +137,7 @@ def test_what_changed_between_versions(store, released):
     assert export.load_diff(store, released, second.id, export.NOW).same
     lines = dict(export.diff_lines(found).to_numpy().tolist())
     assert lines["votes"] == f"{old.attrs['votes']} → {new.attrs['votes']}"
-    with pytest.raises(StoreError, match="no such version"):
+    with pytest.raises(StoreError, match="no longer exists"):
         export.load_diff(store, released, 999, export.NOW)
     reopen_ballot(store, released)
     assert not export.load_diff(store, released, second.id, export.NOW).same

@@ -278,8 +278,8 @@ class TestServers:
         done = import_archived(store, "Old", files)
         assert done.counts == {"85-server-a.csv": {"new": 3}, "85-server-b.csv": {"new": 3}}
         assert [str(note) for note in done.notes] == [
-            "85-server-b.csv shows other words under the ids of tasks of a file before: it is from another server, so "
-            "its tasks, assignments and accounts were taken as others"
+            "85-server-b.csv shows other tokens under the ids of tasks of an earlier file: it is from another "
+            "server, so its tasks, assignments and accounts were taken as others"
         ]
 
     def test_two_servers_with_the_same_accounts(self, store: Store, cases: Path) -> None:
@@ -302,8 +302,9 @@ class TestServers:
         )
         assert done.counts == {"one.csv": {"new": 3}}
         assert [str(note) for note in done.notes] == [
-            "two.csv holds no vote that can be taken: 1 not of this ballot. The first: the task is of this ballot, but "
-            "the file shows other words in it: x where the ballot shows candle. Nothing was changed."
+            "two.csv holds no vote that can be taken: 1 not of this ballot. The first: the task is of this ballot, "
+            "but the file shows other tokens in it: "
+            "x where the ballot shows candle. Nothing was changed."
         ]
 
     def test_the_second_labs_votes_count(self, ballot: CaseBallot) -> None:
@@ -340,7 +341,9 @@ class TestServers:
         take(ballot, (TURKLE + turkle_row("1", "ann", 1, "left")).encode())
         found = look(ballot, (TURKLE + row).encode())
         assert (found.counts, [question.role for question in found.questions]) == ({"asked": 2}, ["server"])
-        assert said(found).startswith("Is this file from another server than the files before? 2 answers wait for it")
+        assert said(found).startswith(
+            "Is this file from a different server than the earlier files? 2 answers wait for it"
+        )
         other = (TURKLE + row).encode()
         assert take(ballot, other, mapping=Mapping(server="2")) == {"new": 2}
         assert look(ballot, other, mapping=Mapping(server="2")).counts == {"known": 2}
@@ -353,7 +356,7 @@ class TestReasons:
         found = look(ballot, "87-excel-dates.csv")
         assert found.counts == {"new": 6, "other_ballot": 6}
         assert set(found.table("other_ballot")["reason"]) == {
-            "the task is of this ballot, but the file shows other words in it: 02-Jan where the ballot shows 1-2"
+            "the task is of this ballot, but the file shows other tokens in it: 02-Jan where the ballot shows 1-2"
         }
 
     def test_a_task_that_the_ballot_lacks_is_no_other_ballots(self, ballot: CaseBallot) -> None:

@@ -291,7 +291,7 @@ class TestOneLink:
         found = round_voting_settings(read_rounds(store, project_id)[0], given)
         assert (found.n_gold, found.n_repeats, found.adaptive, found.examples) == (0, 0, False, False)
         assert "which pair" not in found.consent
-        with pytest.raises(InputError, match="Comparisons a task"):
+        with pytest.raises(InputError, match="Comparisons per task"):
             open_round_voting(store, project_id, 1, VotingSettings(task_size=0))
 
 

@@ -48,4 +48,4 @@ def test_items_of_two_areas_with_the_same_tokens_are_told_apart():
 def test_a_search_looks_at_both_tokens_and_takes_signs_as_they_are(word, rows):
     found = view_of(DATASET).ranking(word)
     assert found.index.tolist() == rows
-    assert list(found) == ["rank", "token_a", "token_b", "area", "score"]
+    assert list(found) == ["rank", "score", "token_a", "token_b", "area"]

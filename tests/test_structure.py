@@ -150,7 +150,6 @@ DRAWN = {
     "warning",
     "info",
     "success",
-    "toast",
     "markdown",
     "caption",
     "write",

@@ -57,9 +57,7 @@ def test_answers_are_those_of_the_file(store):
     assert (found["speed"] == 1.0).all()
     ties = results.decode().count('"tie"')
     assert (found["ties"] * found["votes"]).sum() == pytest.approx(ties)
-    assert (
-        view.headline == "3 people gave 42 votes that count, the open ballot’s among them; nobody is left out by you."
-    )
+    assert view.headline == "3 people gave 42 votes that count, including the open ballot’s; nobody is left out."
     assert view.alpha_said.startswith("Krippendorff's α is not defined: of 42 answered comparisons none was")
 
 
@@ -293,7 +291,7 @@ class TestWhoLooksOdd:
         right = answer_batch(batch, voters=("W<8>",), choose=lambda _: "right", tag="B")
         accept_upload(store, project_id, right, "right.csv")
         view = voters.load(store, project_id)
-        assert view.headline.endswith("nobody is left out by you.")
+        assert view.headline.endswith("nobody is left out.")
         ((name, reasons),) = view.odd()
         assert (name, reasons[-1]) == ("W<8>", "chose left in 0 of 42 answers (p = 3.2e-12, Holm)")
         assert view.odd_said() == f"1 voter looks odd, and counts: W<8> ({'; '.join(reasons)})."

@@ -99,11 +99,11 @@ class TestMatching:
         [
             ({"task_id": "t9"}, "no comparison 1 in a task 't9'"),
             ({"n": 3}, "no comparison 3 in a task 't1'"),
-            ({"left_a": "z"}, "shows other words"),
-            ({"left_b": "d", "right_b": "b"}, "shows other words"),  # the same words, of other items
-            ({"left_a": "", "left_b": "", "right_a": "", "right_b": ""}, "shows other words"),
-            ({"task_id": "", "left_a": "z"}, "no comparison of this ballot shows these words"),
-            ({"task_id": "", "left_b": "d", "right_b": "b"}, "no comparison of this ballot shows these words"),
+            ({"left_a": "z"}, "shows other tokens"),
+            ({"left_b": "d", "right_b": "b"}, "shows other tokens"),  # the same words, of other items
+            ({"left_a": "", "left_b": "", "right_a": "", "right_b": ""}, "shows other tokens"),
+            ({"task_id": "", "left_a": "z"}, "no comparison of this ballot shows these tokens"),
+            ({"task_id": "", "left_b": "d", "right_b": "b"}, "no comparison of this ballot shows these tokens"),
         ],
     )
     def test_other_ballot(self, row: dict, reason: str) -> None:

@@ -824,8 +824,8 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("wrong", "what"),
         [
-            ({"task_size": 0}, "Comparisons a task"),
-            ({"votes_per_comparison": 21}, "Votes a comparison"),
+            ({"task_size": 0}, "Comparisons per task"),
+            ({"votes_per_comparison": 21}, "Votes per comparison"),
             ({"gold_action": "shout"}, "gold_action"),
             ({"ask": ("income",)}, "asked about that"),
             ({"completion": "shared"}, "code"),

@@ -199,7 +199,7 @@ class TestAnotherProgramHoldsTheDatabase:
         assert 'id="vote"' in page.do(*refused.again).body
 
     def test_the_page_does_not_give_a_ballot_up(self, page, monkeypatch):
-        """Else it would stay open for ever, though it has its votes."""
+        """Else it would stay open forever, though it has its votes."""
 
         def busy(*_args, **_kwargs):
             raise BusyError("locked")

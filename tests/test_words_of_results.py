@@ -49,9 +49,9 @@ def test_how_many_points_are_bad(levels: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("lost", "won", "reason"),
     [
-        (1, 1, "1 item never lost and 1 item never won: each stands at an end, how far out isn't known."),
-        (1, 0, "1 item never lost: it stands at an end, how far out isn't known."),
-        (0, 2, "2 items never won: each stands at an end, how far out isn't known."),
+        (1, 1, "1 item never lost and 1 item never won: each lies at an end of the scale, how far out isn't known."),
+        (1, 0, "1 item never lost: it lies at an end of the scale, how far out isn't known."),
+        (0, 2, "2 items never won: each lies at an end of the scale, how far out isn't known."),
     ],
 )
 def test_items_at_an_end(lost: int, won: int, reason: str) -> None:
@@ -160,6 +160,6 @@ def test_each_interval_has_its_own_estimate_on_it() -> None:
 @pytest.mark.parametrize(("n", "voters"), [(1, "1 voter is"), (2, "2 voters are")])
 def test_a_decision_is_one_sentence_for_one_and_for_several(n: int, voters: str) -> None:
     moved = ExclusionChange(voters=n, answers=10, rescored=2)
-    after = "10 answers. 2 closed ballots scored anew."
+    after = "10 answers. 2 closed ballots scored again."
     assert ExcludeVoters("p", 1, (1,), "", {}).summary(moved) == f"{voters} left out: {after}"
     assert ReadmitVoters("p", 1, (1,)).summary(moved) == f"{voters} readmitted: {after}"

@@ -200,7 +200,7 @@ def draw_near_comparisons(
     n, m = len(values), whole_number(appearances, 1, "appearances")
     centre, width = (_numbers(given, n, name) for given, name in ((score, "score"), (spread, "spread")))
     if (width < 0).any():
-        raise InputError("spread must be from 0 on.")
+        raise InputError("spread must be 0 or more.")
     rounds, rest = divmod(m, n - 1)
     if 2 * rest > n - 1:
         # More than half of all pairs: draw the pairs that stay away, far ones.

@@ -99,7 +99,7 @@ def workers_for(work: float, worth: float, workers: int | None) -> int:
 def check_workers(workers: int | None, backend: str) -> None:
     """`InputError` for a number of workers below 1, or an unknown backend."""
     if workers is not None and workers < 1:
-        raise InputError(f"workers must be a whole number from 1 on, found {workers!r}.")
+        raise InputError(f"workers must be a whole number, 1 or more, found {workers!r}.")
     if backend not in BACKENDS:
         raise InputError(f"The backend must be one of {', '.join(BACKENDS)}, found {backend!r}.")
 

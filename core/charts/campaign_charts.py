@@ -44,7 +44,7 @@ def ballot_sizes(sizes: tuple[int, ...], appearances: tuple[int, ...]) -> Chart:
         tooltip=[
             alt.Tooltip("ballot:O", title="Ballot"),
             alt.Tooltip("items:Q", title="Items", format=","),
-            alt.Tooltip("gathered:Q", title="Votes an item by then", format=","),
+            alt.Tooltip("gathered:Q", title="Votes per item by then", format=","),
         ],
     )
     bars = base.mark_bar(color=BLUE).encode(y=alt.Y("items:Q", title="Items"))
@@ -89,7 +89,7 @@ def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], unif
             tooltip=[
                 alt.Tooltip("ballot:N", title="Ballot"),
                 alt.Tooltip("to_rank:Q", title="Items, N(k)", format=","),
-                alt.Tooltip("to_votes:Q", title="Votes an item by then", format=","),
+                alt.Tooltip("to_votes:Q", title="Votes per item by then", format=","),
             ],
         )
     )
@@ -122,6 +122,7 @@ def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
 
 def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart:
     """The paper's Figure 4: x of every ballot and the final ȳ along the ranks, which `rank_title` says more of."""
+    by_ballot = bare(by_ballot)
     final = by_ballot.drop_duplicates("item")[["rank", "pair", "final"]].rename(columns={"final": "score"})
     last = "ȳ, final"
     final = final.assign(series=last)
@@ -160,6 +161,13 @@ def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart
         )
         .properties(height=360)
     )
+
+
+def bare(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same rows without what describes them (`attrs`), which pandas copies, deep, with each look at a column."""
+    found = frame.copy(deep=False)
+    found.attrs = {}
+    return found
 
 
 def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:
@@ -234,6 +242,7 @@ def top_intervals(top: pd.DataFrame) -> Chart:
 
     `top` has pair, rank, score, lower, upper and votes.
     """
+    top = bare(top)
     shown = top.assign(shown=[f"{pair}  {score:.3f}" for pair, score in zip(top["pair"], top["score"], strict=True)])
     pairs = alt.Y(
         "shown:N",

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .campaign_charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
+from .campaign_charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, bare, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
 BAND = "random rankings"
@@ -17,6 +17,7 @@ VOTES, TOKENS = "other voters", "other tokens"
 LEAST_PLOT = 200  # pixels of what is plotted, without axes and legends
 LEGEND = 32  # pixels of a line of a legend
 NAME = 18  # characters of a model's name in a line of an axis
+PADDING = 0.02  # of a figure, left beside the outermost value
 ROW, AROUND = 46, 150  # pixels of a model, and of axis, legend and the names above what is plotted
 
 
@@ -50,7 +51,10 @@ def figures_by_model(
             for kind, (at, low, high) in ends.items()
         ]
     ).dropna()
-    x, height = alt.Scale(zero=False, padding=12), AROUND + max(LEAST_PLOT, ROW * len(names))
+    plotted = [shown["estimate"], *(long[name] for name in ("at", "from", "to")), pd.Series(floor or (), dtype=float)]
+    if len(top) and figure in top:
+        plotted.append(top[figure])
+    x, height = _up_to_one(plotted), AROUND + max(LEAST_PLOT, ROW * len(names))
     layers: list[alt.Chart] = []
     if floor:
         band = pd.DataFrame({"from": [floor[0]], "to": [floor[1]]})
@@ -98,7 +102,8 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
         said=shown["at"].map(lambda at: f"{at:.2f}".replace("-", "−"))
     )
     y = alt.Y("embedding:N", sort=list(shown["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
-    x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", axis=alt.Axis(tickCount=6, labelFlush=True))
+    scale = _up_to_one([shown[name] for name in ("at", "lower", "upper", "from", "to")], zero=True)
+    x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", scale=scale, axis=alt.Axis(tickCount=6, labelFlush=True))
     base = alt.Chart(shown).encode(y=y, tooltip=[_model(), _three("at", figure), *_ends()])
     across = base.transform_filter("isValid(datum.lower)").mark_rule(strokeWidth=3, color=BLUE)
     dots = base.mark_point(filled=True, size=90, color=BLUE, opacity=1).encode(x=x)
@@ -106,6 +111,17 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
     by_tokens = base.transform_filter("isValid(datum.from)").mark_rule(strokeWidth=3, color=ORANGE, yOffset=9)
     bars = by_tokens.encode(x="from:Q", x2="to:Q"), across.encode(x="lower:Q", x2="upper:Q")
     return alt.layer(*bars, dots, words).properties(height=85 + 36 * len(shown))
+
+
+def _up_to_one(plotted: Sequence[pd.Series], *, zero: bool = False) -> alt.Scale:
+    """An axis of figures that are 1 at most: it ends at a tenth, and above 1 only where a value is; from 0 on, or below
+    the least value. Nothing where nothing is plotted."""
+    values = pd.concat(list(plotted)).dropna().to_numpy(dtype=float)
+    if not len(values):
+        return alt.Scale(zero=zero)
+    low, high = values.min() - PADDING, values.max()
+    ends = [np.floor(10 * min(low, 0.0 if zero else low)) / 10, np.ceil(10 * (high + PADDING)) / 10]
+    return alt.Scale(domain=[float(ends[0]), float(min(ends[1], 1.0) if high <= 1 else ends[1])], nice=False)
 
 
 def _wrapped() -> alt.Axis:
@@ -192,7 +208,8 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
 
     The worst disagreements are marked, and the first `N_NAMED` of them named.
     """
-    shown = thin(pairs.dropna(subset=["model_rank"]).sort_values("rank"))
+    worst = bare(worst)
+    shown = thin(bare(pairs).dropna(subset=["model_rank"]).sort_values("rank"))
     shown = shown.assign(pair=shown["token_a"] + " – " + shown["token_b"])
     among, other = "among the worst", "other"
     shown = shown.assign(marked=np.where(shown.index.isin(worst.index), among, other))

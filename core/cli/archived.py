@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 @click.option("--separator", help="What stands between the two tokens, where a column holds a whole pair.")
 @click.option("--notion", type=click.Choice(["relatedness", "similarity"]), default="relatedness", show_default=True)
 @click.option("--random-opponents", is_flag=True, help="Opponents were drawn uniformly: Borda scores as in the paper.")
-@click.option("--encoding", help="Of the files' texts, such as gbk, where the one that is found by itself is wrong.")
+@click.option(
+    "--encoding", help="Of the files' texts, such as gbk, where the one that is detected automatically is wrong."
+)
 @click.option("--ballot-per-file", is_flag=True, help="Each file is a ballot, in this order; else all are one.")
 @with_json
 def archived_command(

@@ -96,7 +96,7 @@ def _replayed_text(found: Replayed, maker: str, kind: str, passed: bool, toleran
     rows = ((name, f"{n:,}") for name, n in found.compared.items())
     head = (
         f"{kind.capitalize()} of Runoff {maker}: {found.n_votes:,} votes of {found.n_ballots} "
-        f"ballot{'s' * (found.n_ballots != 1)}, {found.n_compared:,} values computed anew."
+        f"ballot{'s' * (found.n_ballots != 1)}, {found.n_compared:,} values computed again."
     )
     differ = f"{found.n_different:,} differ, by {found.largest:g} at most. The first: {found.first}."
     if found.same:

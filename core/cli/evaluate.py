@@ -119,7 +119,7 @@ LABELS = {
 }
 METRICS = tuple(LABELS)
 SHOWN = METRICS[:4]
-_FAVOURED = "such tokens favour the model that chose them, §2.2"
+_FAVOURED = "such tokens favour the model that chose them"
 
 
 def _figures_json(result: Correlations, shares: Mapping[str, ShareOfCeiling] | None = None) -> dict[str, Any]:
@@ -322,13 +322,11 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
     "--fail-under",
     multiple=True,
     metavar="FIGURE=BOUND",
-    help="Exit with 1 where a model's figure is under its bound or undefined, such as rho_w=0.6. Repeatable.",
+    help="Exit with status 1 if a model's figure is below its bound or undefined, such as rho_w=0.6. Repeatable.",
 )
 @click.option("--trust", is_flag=True, help="Open gensim's own files, which are pickles and could run a program.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the words in the models, such as latin-1.")
-@click.option(
-    "--dataset-encoding", help="Of the dataset, such as cp1252 or gbk; found by looking where it isn't given."
-)
+@click.option("--dataset-encoding", help="Of the dataset, such as cp1252 or gbk; detected where it isn't given.")
 @click.option("--vocabulary", type=click.Path(), help="The list of words of a NumPy array; else one beside it.")
 @click.option("--lower", is_flag=True, help="Tokens that a model lacks are tried in lower case too.")
 @click.option(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command("ratings")
 @click.argument("file", type=click.Path())
 @click.option(
-    "--scale", type=click.Choice(["STSS", "CLSS"]), help="Leave out, and tell, ratings that it doesn't allow."
+    "--scale", type=click.Choice(["STSS", "CLSS"]), help="Leave out, and report, ratings that it doesn't allow."
 )
 @click.argument("models", metavar="MODEL...", nargs=-1, type=click.Path())
 @click.option("--held-out", multiple=True, help="A genre that models couldn't prepare for; can be repeated.")

@@ -198,7 +198,7 @@ def _settings(scheme: str, scale: str, groups: Path | None, seed: int, sizes: di
 @_of_round
 @click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--table", is_flag=True, help="A table to fill in (question_id, voter, answer) in place of a batch.")
-@click.option("--missing", is_flag=True, help="Only questions that want more answers.")
+@click.option("--missing", is_flag=True, help="Only questions that still need answers.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Letters outside ASCII as character references, for Turkle.")
 @with_json
 def batch_command(
@@ -235,7 +235,7 @@ def _write(target: Path, data: bytes) -> None:
 @rounds_command.command("upload")
 @_of_round
 @click.argument("source", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--accept", is_flag=True, help="Accept the answers; without this they are only looked at.")
+@click.option("--accept", is_flag=True, help="Accept the answers; without this they are only checked.")
 @with_json
 def upload_command(project: str, number: int, source: Path, area: str | None, accept: bool, as_json: bool) -> None:
     """Look at a result FILE for round NUMBER of a PROJECT, or accept its answers."""

@@ -146,7 +146,7 @@ def equal_time_command(
 def _hours_for(money: float, wage: float, fee: float) -> float:
     """The hours that a budget pays for; raises `InputError` for a wage or a budget that isn't above 0."""
     if not (money > 0 and wage > 0 and fee >= 0):
-        raise InputError(f"Money and wage must be above 0, the fee from 0 on; found {money:g}, {wage:g} and {fee:g}.")
+        raise InputError(f"Money and wage must be above 0, the fee 0 or more; found {money:g}, {wage:g} and {fee:g}.")
     return money / (wage * (1 + fee))
 
 

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @click.command("tokens")
 @click.argument("file", type=click.Path())
-@click.option("--encoding", help="Of FILE, such as gbk; found by its content otherwise.")
+@click.option("--encoding", help="Of FILE, such as gbk; detected by its content otherwise.")
 @click.option("--area", help="The column of the areas, by its name, or by its number from 1 on.")
 @click.option("--token", help="The column of the tokens, by its name, or by its number from 1 on.")
 @click.option("--sheet", help="The sheet of a workbook, where several hold tables.")
 @click.option("--lines", "by_lines", is_flag=True, help="One token per line, whatever marks and commas are in it.")
 @click.option("--split", is_flag=True, help="Several tokens where commas or semicolons stand between them.")
 @click.option("--frequencies", help="A list of words and their counts, which tells the rare tokens.")
-@click.option("--frequencies-encoding", help="Of that list; found by its content otherwise.")
+@click.option("--frequencies-encoding", help="Of that list; detected by its content otherwise.")
 @click.option("--output", help="Write the areas and tokens into this file, as CSV in UTF-8.")
 @with_json
 def tokens_command(

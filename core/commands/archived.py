@@ -36,7 +36,7 @@ from ..votes.matching import text_key
 from ..votes.meanings import ASKED, is_code, questions_of
 
 _ANOTHER_SERVER = (
-    "shows other words under the ids of tasks of a file before: it is from another server, so its tasks, "
+    "shows other tokens under the ids of tasks of an earlier file: it is from another server, so its tasks, "
     "assignments and accounts were taken as others"
 )
 AREA = "Archived"  # the area of tokens where no column names one
@@ -128,7 +128,7 @@ def missing_words(table: SourceTable, mapping: Mapping) -> str:
     missing = "Say which columns hold the four tokens" if has_inputs else (
         "It has no Input columns: on Mechanical Turk, they are in the file of Manage › Review results › Download CSV"
     )  # fmt: skip
-    return f"{table.name} doesn't say which words the voters saw. {missing}."
+    return f"{table.name} doesn't say which tokens the voters saw. {missing}."
 
 
 def rebuild(tables: Sequence[SourceTable], mapping: Mapping, *, ballot_per_file: bool = False) -> RebuiltCampaign:
@@ -152,10 +152,10 @@ def rebuild(tables: Sequence[SourceTable], mapping: Mapping, *, ballot_per_file:
     whole = pd.concat(shown, ignore_index=True)
     odd = _odd(whole)
     if odd.any():
-        notes.append(Issue(f"{int(odd.sum()):,} rows show no two pairs of two words each and were left out"))
+        notes.append(Issue(f"{int(odd.sum()):,} rows show no two pairs of two tokens each and were left out"))
         whole = whole[~odd].reset_index(drop=True)
     if whole.empty:
-        raise InputError("No row of these files shows two pairs of words.")
+        raise InputError("No row of these files shows two pairs of tokens.")
     whole, items = _with_items(whole)
     servers = [""] * len(tables) if ballot_per_file else _servers(whole, len(tables))
     for at, server in enumerate(servers):

@@ -75,7 +75,7 @@ _converter.register_structure_hook(pd.DataFrame, _table_from_json)
 
 
 R = TypeVar("R")
-PER_SECOND = 50_000  # comparisons that are drawn, or whose votes are counted anew, in a second
+PER_SECOND = 50_000  # comparisons that are drawn, or whose votes are counted again, in a second
 
 
 @dataclass(frozen=True)

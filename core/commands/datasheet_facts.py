@@ -1,4 +1,4 @@
-"""The facts of a project's datasheet, read from its votes: some seconds for twenty thousand of them."""
+"""The facts of a project's datasheet, read from its votes: a few seconds for twenty thousand of them."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _rules(rules: ItemRules) -> str:
     if rules.merge_shared:
         told.append("a pair that stands in several areas is an item of the first of them only")
     if rules.sample_size is not None:
-        told.append(f"of the rest at most {rules.sample_size:,} an area, drawn at random by the project's seed")
+        told.append(f"of the rest at most {rules.sample_size:,} per area, drawn at random by the project's seed")
     return "; ".join(told)
 
 

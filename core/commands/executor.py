@@ -181,9 +181,9 @@ def ended_text(store: Store, job: Job) -> str:
     command = command_of(job)
     told = f"{doing(job)} ended early. {job.error or ''}".rstrip()
     if job.state == "cancelled" and command is not None and command.in_parts:
-        told = f"{command.doing} was stopped. What was done before stands in the log."
+        told = f"{command.doing} was cancelled. What was done before stands in the log."
     elif job.state == "cancelled":
-        told = f"{doing(job)} was stopped; nothing was changed."
+        told = f"{doing(job)} was cancelled; nothing was changed."
     if command is None:
         return told
     with store.read() as conn:

@@ -57,7 +57,7 @@ class IntegrityReport:
 
 
 def check_store(store: Store) -> IntegrityReport:
-    """Hold all rules against a workspace; some seconds for a hundred thousand votes.
+    """Hold all rules against a workspace; a few seconds for a hundred thousand votes.
 
     Raises `StoreError` where the database can't be read at all.
     """

@@ -106,7 +106,7 @@ def publish(
 
     model_answers : what language models answered goes in too, as a file of its own, which `replay` doesn't read.
     All of it is read in one look at the store, so that it is of one state though votes come in meanwhile. Takes as
-    long as its datasheet: some seconds for twenty thousand votes. Raises `StoreError` where nothing has a score yet,
+    long as its datasheet: a few seconds for twenty thousand votes. Raises `StoreError` where nothing has a score yet,
     `InputError` where the owner's split leaves nothing, `StaleError` where the project isn't at `expected_revision`.
     """
     secret = voter_secret(store, project_id)

@@ -63,7 +63,7 @@ class ReadmitVoters(_Rescores[ExclusionChange]):
 def _moved(moved: ExclusionChange, one: str, several: str) -> str:
     counts = {"voters": many(moved.voters, "voter"), "answers": many(moved.answers, "answer")}
     message = plural(moved.voters, one, several, **counts)
-    return f"{message} {many(moved.rescored, 'closed ballot')} scored anew." if moved.rescored else message
+    return f"{message} {many(moved.rescored, 'closed ballot')} scored again." if moved.rescored else message
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,11 @@ class ReviewAssignments(OfProject[ReviewChange]):
         message = "{assignments} decided."
         if result.out and result.back:
             message = (
-                "{assignments} decided; {out} left out; {back} came in. What they answered wants votes again: see the "
+                "{assignments} decided; {out} left out; {back} came in. What they answered needs votes again: see the "
                 "top-up."
             )
         elif result.out:
-            message = "{assignments} decided; {out} left out. What they answered wants votes again: see the top-up."
+            message = "{assignments} decided; {out} left out. What they answered needs votes again: see the top-up."
         elif result.back:
             message = "{assignments} decided; {back} came in."
         return message.format(assignments=many(result.decided, "assignment"), **counts)

@@ -236,7 +236,7 @@ class WithdrawUpload(OfProject[Withdrawn]):
     noun: str = "vote"  # "answer" of a round
 
     def seconds(self, conn: sa.Connection) -> float:
-        """By the answers of all uploads of its ballot: these are counted anew."""
+        """By the answers of all uploads of its ballot: these are counted again."""
         u = t.upload.c
         ballot_id = sa.select(u.ballot_id).where(u.id == self.upload_id).scalar_subquery()
         counts = conn.execute(sa.select(u.counts).where(u.ballot_id == ballot_id, u.withdrawn_at.is_(None))).scalars()
@@ -267,4 +267,4 @@ class SetPolicy(OfProject[int]):
         return set_policy(store, self.project_id, policy, expected_revision=self.revision)
 
     def summary(self, result: int) -> str:
-        return f"Saved: {many(result, 'answer')} counted anew."
+        return f"Saved: {many(result, 'answer')} counted again."

@@ -74,7 +74,7 @@ class _PageHeader:
             value |= (byte & 0x7F) << shift
             shift += 7
             if shift > 63:
-                raise ValueError("a page's header has a number of no end")
+                raise ValueError("a page's header has a number without an end")
         return value | byte << shift
 
     def _signed(self) -> int:

@@ -90,7 +90,7 @@ def read_published(data: bytes) -> PublishedDataset:
                 raise InputError("This zip file has a member twice. Fetch the dataset again.")
             check_sizes(archive, len(data), MAX_BYTES)
             if MANIFEST not in entries:
-                raise InputError(f"This zip file has no {MANIFEST}, so it is no published dataset of Runoff.")
+                raise InputError(f"This zip file has no {MANIFEST}, so it isn't a published dataset of Runoff.")
             files = {}
             for name, entry in entries.items():
                 if not _NAME.fullmatch(name) or entry.flag_bits & 1:
@@ -100,7 +100,7 @@ def read_published(data: bytes) -> PublishedDataset:
         raise
     except DAMAGED as error:
         raise InputError(
-            f"This file is no zip file, or a truncated or damaged one ({error}). Fetch it again."
+            f"This file isn't a zip file, or a truncated or damaged one ({error}). Fetch it again."
         ) from error
     manifest = _manifest(files.pop(MANIFEST))
     _compare(files, manifest["files"])
@@ -131,7 +131,7 @@ def _manifest(data: bytes) -> dict[str, Any]:
 
 def _compare(files: Mapping[str, bytes], listed: Mapping[str, tuple[int, str]]) -> None:
     issues = [Issue("is missing", column=name) for name in sorted(set(listed) - set(files))]
-    issues += [Issue("stands not in the manifest", column=name) for name in sorted(set(files) - set(listed))]
+    issues += [Issue("isn't in the manifest", column=name) for name in sorted(set(files) - set(listed))]
     for name in sorted(set(files) & set(listed)):
         if (len(files[name]), checksum(files[name])) != listed[name]:
             issues.append(Issue("was changed or damaged: its size or checksum isn't the manifest's", column=name))

@@ -35,7 +35,7 @@ from ..tabular.zips import DAMAGED, most_unpacked
 _MOST_HEADER = 100_000_000
 _N_SHOWN = 5
 _OLD_TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # its own number, pickled
-_LIST = "Write the words beside it, one a line in the order of the rows, as {words}"
+_LIST = "Write the words beside it, one per line in the order of the rows, as {words}"
 
 
 def _quoted(text: str) -> str:

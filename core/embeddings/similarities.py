@@ -91,7 +91,7 @@ def _check_contradictions(
         pair = " and ".join(repr(tokens[2 * int(later) + side].as_py()) for side in (0, 1))
         values = f"{rows.values[later]:.15g}, row {rows.numbers[earlier]} says {rows.values[earlier]:.15g}"
         issues.append(Issue(f"{pair} have the similarity {values}", row=int(rows.numbers[later]), column=COLUMNS[2]))
-    raise InputError(f"{name} contradicts itself in {len(differ):,} rows; keep one value a pair.", issues)
+    raise InputError(f"{name} contradicts itself in {len(differ):,} rows; keep one value per pair.", issues)
 
 
 def _note(rows: SimilarityRows, n_repeats: int, notes: list[str]) -> None:

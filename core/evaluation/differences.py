@@ -117,7 +117,7 @@ def times_needed(difference: float, error: float, *, power: float = POWER, signi
     6.18
     """
     if not (0 < power < 1 and 0 < significance < 1 and error >= 0):
-        raise InputError(f"Power and significance are between 0 and 1, the error from 0 on: {power}, {significance}.")
+        raise InputError(f"Power and significance are between 0 and 1, the error 0 or more: {power}, {significance}.")
     if difference == 0:
         return math.inf
     return float(((ndtri(1 - significance / 2) + ndtri(power)) * error / difference) ** 2)

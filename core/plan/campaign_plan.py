@@ -55,7 +55,7 @@ def fraction(value: Any) -> float:
 
 def appearances(value: Any, n_ballots: int) -> int | tuple[int, ...]:
     """One number of appearances, or one for each ballot."""
-    name = "The number of appearances of an item in a ballot"
+    name = "The number of appearances of an item per ballot"
     if hasattr(value, "__index__"):
         return whole(value, name, 1)
     try:
@@ -81,7 +81,7 @@ def amount(value: float, name: str) -> Decimal:
     """A number from 0 on, exactly as it is written."""
     number = Decimal(str(value)) if isinstance(value, int | float | Decimal) else Decimal("NaN")
     if not (number.is_finite() and number >= 0):
-        raise PlanError(f"{name} must be a number from 0 on, found {value!r}.")
+        raise PlanError(f"{name} must be a number, 0 or more, found {value!r}.")
     return number
 
 

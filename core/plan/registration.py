@@ -18,7 +18,7 @@ FORMAT = "runoff registration 1"
 # What is compared later, and what people call it. The date, the project's name and versions may change freely.
 PARTS = {
     "notion": "what voters judge",
-    "ranking": "one ranking over all areas or one an area",
+    "ranking": "one ranking over all areas or one per area",
     "items": "the items",
     "item_rules": "which pairs become items",
     "plans": "the plan",
@@ -67,9 +67,9 @@ def registered_parts(content: str, parts: Mapping[str, Any]) -> tuple[Registered
         registered = whole["parts"]
         format_ = whole["format"]
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"This is no registration of a plan ({error!r}).") from error
+        raise InputError(f"This isn't a registration of a plan ({error!r}).") from error
     if format_ != FORMAT or not isinstance(registered, dict):
-        raise InputError(f"This is no registration of a plan that this Runoff knows, but {format_!r}.")
+        raise InputError(f"This registration of a plan has a format that this Runoff doesn't know: {format_!r}.")
     found = json.loads(content_of("", parts))["parts"]
     result = []
     for name, label in PARTS.items():

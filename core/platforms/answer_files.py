@@ -55,7 +55,7 @@ def read_round_results(data: bytes, filename: str, kind: RoundKind, said: ValueM
     if {"assignmentid", "workerid"} <= columns:
         return _read_platform(table, kind, said)
     raise InputError(
-        f"{table.name} is no result file of {kind.about.label}: it has neither the columns AssignmentId and WorkerId "
+        f"{table.name} isn't a result file of {kind.about.label}: it has neither the columns AssignmentId and WorkerId "
         "of a platform, nor question_id, voter and answer."
     )
 

@@ -42,7 +42,7 @@ CASES = {
     "no votes": ("reject", "nobody voted here under this id"),
     "left": ("", "returned or timed out: nothing is paid"),
     "left with votes": ("withdraw", "returned or timed out, but voted here: say whether the votes may stay"),
-    "consent revoked": ("withdraw", "took consent back: the votes must go"),
+    "consent revoked": ("withdraw", "withdrew consent: the votes must go"),
     "decided": ("", "decided on Prolific already"),
     "under way": ("", "not submitted yet"),
 }

@@ -94,7 +94,7 @@ def read_writing(data: bytes, filename: str) -> list[WrittenText]:
     missing = [Issue("column is missing", column=name) for name in needed if name not in place]
     if missing or not numbers:
         raise InputError(
-            f"{filename} is no result file of the writing page: it needs the columns WorkerId, Input.text_id_1 and "
+            f"{filename} isn't a result file of the writing page: it needs the columns WorkerId, Input.text_id_1 and "
             "Answer.text_1.", missing,
         )  # fmt: skip
     refuse_doubled(table)
@@ -173,7 +173,7 @@ def round_files(
     widest : the most questions a task may have; only : ids of the questions to ask for, those of a top-up.
     """
     part = f"{code}-top-up" if is_top_up else code
-    about = "One row per task, with the questions that want more answers." if is_top_up else "One row per task."
+    about = "One row per task, with the questions that still need answers." if is_top_up else "One row per task."
 
     def batch(*, ascii_only: bool) -> bytes:
         return write_round(shown(), kind, only=only(), ascii_only=ascii_only)

@@ -184,7 +184,7 @@ def check_whole(data: bytes, n_finished: int) -> None:
     else:
         is_whole = bool(records) and text.endswith("\n") and len({len(record) for record in records}) == 1
     if records and "AssignmentId" not in records[0]:
-        raise PlatformError(f"What came is no result file of Turkle. {DOWNLOAD}")
+        raise PlatformError(f"What came isn't a result file of Turkle. {DOWNLOAD}")
     n_rows = max(len(records) - 1, 0)
     if n_rows < n_finished or (not is_whole and n_finished > 0):
         raise PlatformError(

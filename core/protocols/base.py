@@ -120,7 +120,8 @@ class ProtocolInfo:
     rescales : x, y, ȳ and b̂ exist; unrescaled : why they don't. by_scores : who goes on and who meets follows from the
     scores of closed ballots, without their votes. one_ballot : the votes of a whole plan go into one.
     own_appearances : `plan_within` knows better than the same M in every ballot. weighs_voters : who votes carelessly
-    counts less. effort : how many times as long a simulated campaign takes as one with opponents at random.
+    counts less. in_words : how scores come about, for whoever reads no formula. effort : how many times as long a
+    simulated campaign takes as one with opponents at random.
     """
 
     label: str
@@ -140,6 +141,7 @@ class ProtocolInfo:
     own_appearances: bool = False
     weighs_voters: bool = False
     effort: int = 1
+    in_words: str = ""
 
 
 class Protocol(ABC):

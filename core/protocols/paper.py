@@ -55,6 +55,11 @@ BORDA = ProtocolInfo(
     estimator="mean of rescaled Borda scores (Lombardo et al. 2020, Eqs. 1, 5, 6)",
     scale="Borda score of ballot 1; higher = more related; not clipped",
     methods=METHODS,
+    in_words=(
+        "An item's score in ballot 1 is the share of its votes that it won. In a later ballot the others are stronger, "
+        "so an item wins less often: a line brings the win ratios back to the scale of ballot 1. An item's score is "
+        "the mean over its ballots."
+    ),
     rescales=True,
     by_scores=True,
 )

@@ -272,7 +272,7 @@ class RoundKind(QuestionKind, Page):
             raise PlanError(f"People read one of {', '.join(LANGUAGES)}, found {settings.language!r}.")
         limits = {
             "raters": (1, 1000, "People a question"),
-            "task_size": (1, MAX_TASK_SIZE, "Questions a task"),
+            "task_size": (1, MAX_TASK_SIZE, "Questions per task"),
             "size": (3, 10, "Items a tuple"),
             "appearances": (1, 1000, "Tuples an item"),
             "keep": (0.01, 1, "The share that goes on"),

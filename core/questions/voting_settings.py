@@ -50,13 +50,13 @@ CLOSING = translatable("Thank you, your votes are saved.")
 FEWEST_TOLD = 5  # a smaller number of voters could point at one of them
 MAX_TEXT, MAX_LINE = 5000, 500
 _LIMITS = {
-    "task_size": (1, 50, "Comparisons a task"),
-    "tasks_per_voter": (1, 1000, "Tasks a voter"),
-    "votes_per_comparison": (1, 20, "Votes a comparison"),
-    "minutes_per_task": (1, 1440, "Minutes for a task"),
+    "task_size": (1, 50, "Comparisons per task"),
+    "tasks_per_voter": (1, 1000, "Tasks per voter"),
+    "votes_per_comparison": (1, 20, "Votes per comparison"),
+    "minutes_per_task": (1, 1440, "Minutes per task"),
     "n_gold": (0, 10, "Checks a task"),
     "gold_allowed": (0, 100, "Checks that may fail"),
-    "n_repeats": (0, 10, "Repeats a task"),
+    "n_repeats": (0, 10, "Repeats per task"),
 }
 _CHOICES = {
     "gold_action": ("nothing", "stop", "set aside"),

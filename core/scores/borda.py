@@ -168,14 +168,14 @@ class BallotVotes:
         object.__setattr__(self, "items", _positions(self.items, "items"))
         top = int(self.items.max(initial=-1)) + 1
         if len(self.items) and (self.items.min() < 0 or np.bincount(self.items).max() > 1):
-            raise InputError("The items of a ballot must be different positions from 0 on.")
+            raise InputError("The items of a ballot must be different positions, 0 or more.")
         first, second, outcome = checked_votes(self.first, self.second, self.outcome, n_items=top)
         object.__setattr__(self, "first", first)
         object.__setattr__(self, "second", second)
         object.__setattr__(self, "outcome", outcome)
         object.__setattr__(self, "voter", _positions(self.voter, "voter"))
         if len(self.voter) != len(first) or (self.voter < 0).any():
-            raise InputError(f"Each of {len(first)} votes needs a voter's code from 0 on.")
+            raise InputError(f"Each of {len(first)} votes needs a voter's code, 0 or more.")
         listed = np.zeros(top, dtype=bool)
         listed[self.items] = True
         strangers = np.flatnonzero(~(listed[first] & listed[second]))

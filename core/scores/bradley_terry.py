@@ -267,7 +267,7 @@ def _data(a: Ints, b: Ints, y: Floats, voter: ArrayLike | None, flipped: ArrayLi
     if voter is not None:
         code = np.asarray(voter)
         if code.shape != a.shape or not np.issubdtype(code.dtype, np.integer) or (code < 0).any():
-            raise InputError(f"voter must be a code from 0 on for each of {len(a)} votes.")
+            raise InputError(f"voter must be a code, 0 or more, for each of {len(a)} votes.")
         n_voters = int(code.max(initial=0)) + 1
     left = np.full(len(a), 0.5)
     if flipped is not None:
@@ -299,4 +299,4 @@ def _check(lapse: float | None, ridge: float, own_lapse: bool) -> None:
         least = "above 0" if own_lapse else "from 0 on"
         raise InputError(f"The lapse must be {least} and below 0.5, found {lapse!r}.")
     if not 0 <= ridge < np.inf:
-        raise InputError(f"The ridge must be a number from 0 on, found {ridge!r}.")
+        raise InputError(f"The ridge must be a number, 0 or more, found {ridge!r}.")

@@ -24,6 +24,7 @@ from .fit import joined
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+COIN_TOSSES = "the votes can't be told from coin tosses"  # said wherever no opinion shows
 CHANCE_Z = 2.33  # of a hundred campaigns of coin tosses one is above it
 
 

@@ -52,7 +52,7 @@ class ForecastAssumptions:
     def __post_init__(self) -> None:
         z = checked_similarity(self.similarity)
         if len(z) < 2:
-            raise InputError(f"A campaign needs two items at least, found {len(z)}.")
+            raise InputError(f"A campaign needs at least two items, found {len(z)}.")
         if self.notion not in ("relatedness", "similarity"):
             raise InputError(f'The notion must be "relatedness" or "similarity", found {self.notion!r}.')
         object.__setattr__(self, "similarity", z)

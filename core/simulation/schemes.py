@@ -107,7 +107,7 @@ class SchemeSetting:
     def __post_init__(self) -> None:
         object.__setattr__(self, "similarity", checked_similarity(self.similarity))
         if not (0 <= self.stretch < np.inf and 0 <= self.shift < np.inf):
-            raise InputError("How far voters' scales and cut points differ is a number from 0 on.")
+            raise InputError("How far voters' scales and cut points differ is a number, 0 or more.")
         if len(self.similarity) < SIZE:
             raise InputError(f"Schemes are compared over at least {SIZE} items, found {len(self.similarity)}.")
 
@@ -342,7 +342,7 @@ def compare_schemes(
     unknown = [scheme for scheme in schemes if scheme not in all_schemes()]
     if unknown or simulations < 1 or seed < 0:
         raise InputError(
-            f"Schemes are {', '.join(all_schemes())}; simulations are at least 1, the seed is from 0 on. "
+            f"Schemes are {', '.join(all_schemes())}; simulations are at least 1, the seed is 0 or more. "
             f"Found {', '.join(unknown) or 'those'}, {simulations}, {seed}."
         )
     rows: list[SchemeRow] = []

@@ -205,7 +205,7 @@ def table_2(
 
 def _seed_of(seed: int, similarity: str) -> int:
     if seed < 0:
-        raise InputError(f"seed must be a whole number from 0 on, found {seed}.")
+        raise InputError(f"seed must be a whole number, 0 or more, found {seed}.")
     return int(np.random.SeedSequence([seed, *similarity.encode()]).generate_state(1, np.uint64)[0])
 
 

@@ -55,7 +55,7 @@ def read_output(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise StoreError("The file isn't kept any more. Have it made again.") from error
+        raise StoreError("The file is no longer kept. Make it again.") from error
 
 
 def _write(target: Path, data: bytes, otherwise: str) -> None:

@@ -65,7 +65,7 @@ def role_sql(role: str) -> list[str]:
     Raises `InputError` for a name that isn't lower case letters, digits and underscores.
     """
     if not _ROLE.fullmatch(role):
-        raise InputError(f"{role!r} is no name for a role. Take lower case letters, digits and underscores.")
+        raise InputError(f"{role!r} isn't a name for a role. Take lower case letters, digits and underscores.")
     absent = f"NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}')"  # nosec B608 # checked above
     made = f"IF {absent} THEN CREATE ROLE {role} LOGIN; END IF;"
     statements = [

@@ -96,7 +96,7 @@ def _read(cell: str, has_commas: bool, groups: bool) -> tuple[float, str]:
     """A cell's value, and what is wrong with it."""
     if _NUMBER.fullmatch(cell) and not (has_commas and not groups and "." in cell):
         value = float(cell)
-        return (value, "") if math.isfinite(value) else (math.nan, "must be a number that isn't endless")
+        return (value, "") if math.isfinite(value) else (math.nan, "must be a number that isn't infinite")
     if cell.casefold() in MISSING:
         return math.nan, ""
     if groups:

@@ -275,8 +275,8 @@ def _marks(
             odd = row.number
         if verdict > 0 and row.n_lines > 1 and row.all_usual and unsure is None:
             unsure = Issue(
-                f"in row {row.number - n_within} a cell in quotation marks was read over {row.n_lines} lines, each of "
-                "which could be a row by itself"
+                f"in row {row.number - n_within} a cell in quotation marks was read across {row.n_lines} lines, each "
+                "of which could be a row by itself"
             )
         n_within += row.n_lines - 1
     if is_open and row.all_usual:

@@ -80,7 +80,7 @@ def known_encoding(name: str) -> str:
     except (LookupError, UnicodeError, ValueError) as error:
         raise InputError(f"There is no text encoding {name!r}. Try one of: {', '.join(ENCODINGS)}.") from error
     if info.name.replace("-", "_") in {other.replace("-", "_") for other in _NO_FILES}:
-        raise InputError(f"{name} is no encoding of files. Try one of: {', '.join(ENCODINGS)}.")
+        raise InputError(f"{name} isn't a text encoding. Try one of: {', '.join(ENCODINGS)}.")
     return UTF8 if info.name in ("utf-8-sig", "ascii") else info.name
 
 

@@ -101,9 +101,9 @@ def from_counts(
     values = np.asarray(counts, dtype=np.float64)
     column = words if isinstance(words, pa.ChunkedArray) else pa.chunked_array([pa.array(words, pa.string())])
     if len(values) != len(column):
-        raise InputError(f"There must be one count a word: {len(values)} counts, {len(column)} words.")
+        raise InputError(f"There must be one count per word: {len(values)} counts, {len(column)} words.")
     if not (np.isfinite(values) & (values >= 0)).all():
-        raise InputError("Counts must be numbers from 0 on; one of them is negative, infinite or missing.")
+        raise InputError("Counts must be numbers of 0 or more; one of them is negative, infinite or missing.")
     table = pa.table({"word": column, "value": values}).filter(pa.array(values > 0))
     n_rows = len(table)
     found = list(notes)

@@ -68,7 +68,7 @@ def agreement(
 
     Parameters
     ----------
-    ratings : one row per voter, one column a unit, numbers; NaN where a voter didn't answer.
+    ratings : one row per voter, one column per unit, numbers; NaN where a voter didn't answer.
     distance : how far two answers are apart; "nominal": equal or not, "interval": their squared difference.
     level, resamples, seed : of the interval; the same seed gives the same interval. Tails are widened for few units.
 
@@ -80,7 +80,7 @@ def agreement(
     1.0
     """
     if not all(pd.api.types.is_numeric_dtype(kind) for kind in ratings.dtypes):
-        raise InputError("Answers must be numbers, one column a unit, with nothing where a voter didn't answer.")
+        raise InputError("Answers must be numbers, one column per unit, with nothing where a voter didn't answer.")
     answered = ratings.loc[:, ratings.notna().any()]
     shared = answered.loc[:, answered.notna().sum() > 1].dropna(how="all")
     if shared.empty:

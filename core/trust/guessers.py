@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.arrays import Floats, Ints
+from ..base.arrays import Bools, Floats, Ints
 from ..errors import RunoffError
 from ..protocols import Votes
 from ..scores import BallotVotes
 from ..scores.fit import fit_votes, joined
 from ..scores.posterior import simulated_outcomes
+from ..scores.signal_test import CHANCE_Z
 from .leave_one_out import predict
 
 FEWEST_VOTERS = 4  # fewest that can be told from each other
@@ -30,16 +31,26 @@ CERTAIN = 50.0  # log odds beyond which nothing changes
 
 @dataclass(frozen=True, eq=False)
 class Guessers:
-    """The voters (codes as in the votes, ascending), the probability that each guesses, and the votes of each; (V,)."""
+    """The voters (codes as in the votes, ascending), the probability that each guesses, and the votes of each; (V,).
+
+    agreement : how far each votes as the others' votes say, in standard deviations of coin tosses; 0 where those say
+    nothing. Whoever agrees little may be nearer to coins than to an ordinary voter, and no guesser all the same.
+    """
 
     voters: Ints
     probability: Floats
     votes: Ints
+    agreement: Floats
 
     @property
     def found(self) -> Ints:
         """Those who more likely than not guess."""
         return self.voters[self.probability > 0.5]
+
+    @property
+    def tossing(self) -> Bools:
+        """Whose votes are nearer to coins than to an ordinary voter's, and can't be told from coin tosses; (V,)."""
+        return np.asarray((self.probability > 0.5) & (self.agreement < CHANCE_Z))
 
     @property
     def suspected(self) -> Ints:
@@ -58,7 +69,7 @@ def find_guessers(votes: Sequence[BallotVotes]) -> Guessers:
     first, second, outcome, voter = joined(votes, items)
     voters = np.unique(np.concatenate([ballot.voter for ballot in votes]))
     n = len(voters)
-    probability, out = np.zeros(n), np.zeros(n, dtype=bool)
+    probability, agreement, out = np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)
     for _ in range(ROUNDS if n >= FEWEST_VOTERS else 0):
         try:
             found = predict(first, second, outcome, voter, n_items=len(items), counts=~out[voter])
@@ -66,11 +77,19 @@ def find_guessers(votes: Sequence[BallotVotes]) -> Guessers:
             break
         told = found.informed & (outcome != 0.5)
         sure = np.where(outcome == 1, found.probability, 1.0 - found.probability)[told]
+        agreement = _agreement(2.0 * sure - 1.0, voter[told], n)
         probability = _weighed(np.bincount(voter[told], np.log(2.0 * sure), n).astype(np.float64))
         before, out = out, probability > 0.5
         if (out == before).all() or out.sum() > n - 2:
             break
-    return Guessers(voters, probability, np.bincount(voter, minlength=n))
+    return Guessers(voters, probability, np.bincount(voter, minlength=n), agreement)
+
+
+def _agreement(lead: Floats, voter: Ints, n: int) -> Floats:
+    """Each voter's agreement in standard deviations of coin tosses, (n,); lead : how much likelier than the other the
+    answer given was, by the others' votes, in [-1, 1]."""
+    total, variance = np.bincount(voter, lead, n), np.bincount(voter, lead**2, n)
+    return np.asarray(np.divide(total, np.sqrt(variance), out=np.zeros(n), where=variance > 0))
 
 
 def _weighed(better: Floats) -> Floats:

@@ -112,20 +112,20 @@ def _at_an_end(undefeated: int, winless: int) -> str:
     """How many items have no place of their own, in a sentence; empty where each has."""
     if undefeated and winless:
         return (
-            f"{_items(undefeated)} never lost and {_items(winless)} never won: each stands at an end, how far "
-            "out isn't known."
+            f"{_items(undefeated)} never lost and {_items(winless)} never won: each lies at an end of the scale, how "
+            "far out isn't known."
         )
     if undefeated:
         return plural(
             undefeated,
-            "{n} item never lost: it stands at an end, how far out isn't known.",
-            "{n} items never lost: each stands at an end, how far out isn't known.",
+            "{n} item never lost: it lies at an end of the scale, how far out isn't known.",
+            "{n} items never lost: each lies at an end of the scale, how far out isn't known.",
         )
     if winless:
         return plural(
             winless,
-            "{n} item never won: it stands at an end, how far out isn't known.",
-            "{n} items never won: each stands at an end, how far out isn't known.",
+            "{n} item never won: it lies at an end of the scale, how far out isn't known.",
+            "{n} items never won: each lies at an end of the scale, how far out isn't known.",
         )
     return ""
 
@@ -194,16 +194,16 @@ def first_place(names: Sequence[str], *, is_last: bool = False, chance: str = ""
     """Whether the first is alone: `names` are the items that can't be told from it, best first; chance : as above."""
     name = "First place"
     if chance:
-        return TrustCheck(name, RED, f"{chance} So any item may be the first.", BY_CHANCE)
+        return TrustCheck(name, RED, f"{chance} So any item may be first.", BY_CHANCE)
     if len(names) == 1:
         return TrustCheck(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
     values = {"n": len(names), "items": ", ".join(names[:NAMED]), "more": len(names) - NAMED}
     if len(names) > NAMED:
-        reason = "Any of {n} items may be the first: {items} and {more:,} more can't be told apart at 90 %.".format(
+        reason = "Any of {n} items may be first: {items} and {more:,} more can't be told apart at 90 %.".format(
             **values
         )
     else:
-        reason = "Any of {n} items may be the first: {items} can't be told apart at 90 %.".format(**values)
+        reason = "Any of {n} items may be first: {items} can't be told apart at 90 %.".format(**values)
     another = "More votes on the leading items, in another ballot."
     return TrustCheck(name, AMBER, reason, AFTER_LAST if is_last else another)
 
@@ -289,7 +289,7 @@ def who_voted(names: Sequence[str], guessers: Guessers, sided: Sequence[str] = (
     votes = guessers.votes
     most = int(np.argmax(votes))
     share, fair = votes[most] / votes.sum(), 1.0 / len(votes)
-    guess = [name for name, p in zip(names, guessers.probability, strict=True) if p > MOSTLY and name not in sided]
+    guess = [name for name, tosses in zip(names, guessers.tossing, strict=True) if tosses and name not in sided]
     idle = sum(int(n) for name, n in zip(names, votes, strict=True) if name in {*guess, *sided}) / votes.sum()
     reasons = []
     if share > MOSTLY or (len(votes) >= MANY_VOTERS and share > max(LARGE_SHARE, 3.0 * fair)):

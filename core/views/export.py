@@ -67,7 +67,7 @@ FORMATS = (
     Format("Items (JSON)", "A list with one object per item.", to_records, "-items.json", "application/json"),
     Format(
         "For gensim",
-        "Two words and a score a line, for evaluate_word_pairs.",
+        "Two words and a score per line, for evaluate_word_pairs.",
         for_gensim,
         "-gensim.tsv",
         _TSV,
@@ -203,7 +203,7 @@ def load_diff(store: Store, project_id: str, before: int, after: int) -> Dataset
     tables = []
     for id_ in (before, after):
         if id_ != NOW and id_ not in known:
-            raise StoreError("This project has no such version any more. Choose another one.")
+            raise StoreError("This version no longer exists in the project. Choose another one.")
         tables.append(now if id_ == NOW else read_dataset(release_bytes(store, known[id_])))
     return diff(*tables)
 

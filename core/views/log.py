@@ -68,7 +68,7 @@ SENTENCES = {
     "voting open": "Resumed voting for {ballot}",
     "voting paused": "Paused voting for {ballot}",
     "voting closed": "Closed the voting page of {ballot}",
-    "renew voting link": "Gave the voting page another link",
+    "renew voting link": "Replaced the voting page's link",
     "invite voters": "Made personal links for voters",
     "confirm address": "Said that the address {address} is the owner's Turkle",
     "withdraw voter": "Removed the votes of a voter who withdrew consent",

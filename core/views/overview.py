@@ -304,7 +304,7 @@ def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -
     """One sentence on where a project stands by one of its rankings, and the next step's page and label."""
     if standing is None or n_items < 2:
         return (
-            "The project needs two items at least. Begin with lists of tokens; their pairs are the items.",
+            "The project needs at least two items. Begin with lists of tokens; their pairs are the items.",
             "tokens",
             "Add token lists",
         )
@@ -312,7 +312,7 @@ def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -
         return _next_of_rounds(standing, standing.kind, n_embeddings)
     n_planned = standing.n_planned
     if n_planned is None:
-        waiting = plural(standing.n_items, "{n} item wait for a plan.", "{n} items wait for a plan.")
+        waiting = plural(standing.n_items, "{n} item waits for a plan.", "{n} items wait for a plan.")
         return waiting, "plan", "Make the plan"
     if standing.pilot_is_open and standing.progress is not None:
         found = standing.progress
@@ -332,7 +332,7 @@ def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -
         sentence = f"Ballot {last.number} of {n_planned} is closed."
         return sentence, "collect", f"Draw ballot {last.number + 1}"
     votes = f", with {many(standing.n_answered, 'comparison')} voted on" if standing.ballots else ""
-    return _last(f"All ballots are closed: the plan is carried out{votes}.", n_embeddings)
+    return _last(f"All ballots are closed: the plan is complete{votes}.", n_embeddings)
 
 
 def _last(sentence: str, n_embeddings: int) -> tuple[str, str, str]:

@@ -197,7 +197,7 @@ def load_spellings(store: Store, project_id: str, embedding_id: str) -> Coverage
         areas = areas_of(conn, project_id)
         imported = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
     if imported is None:
-        raise InputError("This embedding is not compared in the project any more.")
+        raise InputError("This embedding is no longer compared in the project.")
     return _coverage(store, imported, [(area.name, token) for area in areas for token in area.tokens], always=True)
 
 
@@ -227,7 +227,7 @@ def load(store: Store, project_id: str) -> TokensView:
     rows = [(area.name, token) for area in areas for token in area.tokens]
     coverage = [_coverage(store, imported, rows) for imported in embeddings]
     embedding_names = {imported.id: imported.name for imported in embeddings}
-    gone = "an embedding that is not compared any more"
+    gone = "an embedding that is no longer compared"
     proposed = {key: embedding_names.get(id_, gone) for key, id_ in origins.items()}
     hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
     return TokensView(
@@ -323,4 +323,4 @@ def _imported(embeddings: list[Imported], embedding_id: str) -> Imported:
     for embedding in embeddings:
         if embedding.id == embedding_id:
             return embedding
-    raise InputError("This embedding is not compared in the project any more.")
+    raise InputError("This embedding is no longer compared in the project.")

@@ -136,8 +136,8 @@ class VotersView:
     @property
     def headline(self) -> str:
         """Voters, votes, and who is left out, in a sentence."""
-        now = ", the open ballot’s among them" if self.is_open else ""
-        out = f"{many(len(self.left_out), 'voter')} left out" if self.left_out else "nobody is left out by you"
+        now = ", including the open ballot’s" if self.is_open else ""
+        out = f"{many(len(self.left_out), 'voter')} left out" if self.left_out else "nobody is left out"
         return plural(
             self.n_votes,
             "{voters} gave {n} vote that counts{now}; {out}.",

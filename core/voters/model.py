@@ -89,7 +89,7 @@ class Panel:
             raise InputError(f"A panel needs at least one voter, found {self.n_voters}.")
         (low, high), (least, most) = self.nonconformity, self.oversight
         if not 0 <= low <= high < np.inf:
-            raise InputError(f"The range of nonconformity must rise from 0 on, found {low} to {high}.")
+            raise InputError(f"The range of nonconformity must rise from 0 up, found {low} to {high}.")
         if not 0 <= least <= most <= 1:
             raise InputError(f"The range of oversight must rise within [0, 1], found {least} to {most}.")
         _check_share("inattention", self.inattention)
@@ -135,7 +135,7 @@ class Voters:
         if len(shapes) > 1 or self.nonconformity.ndim != 1 or not len(self):
             raise InputError(f"σ*, ε and kind must be given for each of at least one voter, found shapes {shapes}.")
         if not ((self.nonconformity >= 0) & (self.nonconformity < np.inf)).all():
-            raise InputError("The nonconformity σ* of every voter must be a number from 0 on.")
+            raise InputError("The nonconformity σ* of every voter must be a number, 0 or more.")
         if not ((self.oversight >= 0) & (self.oversight <= 1)).all():
             raise InputError("The oversight ε of every voter must lie in [0, 1].")
         if not np.isin(kind, list(VoterKind)).all():
@@ -355,4 +355,4 @@ def _check(notion: str, seed: int) -> None:
     if notion not in ("relatedness", "similarity"):
         raise InputError(f'The notion must be "relatedness" or "similarity", found {notion!r}.')
     if seed < 0:
-        raise InputError(f"The seed must be a whole number from 0 on, found {seed}.")
+        raise InputError(f"The seed must be a whole number, 0 or more, found {seed}.")

@@ -16,9 +16,9 @@ from .text import decode
 
 Objects = npt.NDArray[np.object_]
 
-_OTHER_WORDS = "the task is of this ballot, but the file shows other words in it"
+_OTHER_WORDS = "the task is of this ballot, but the file shows other tokens in it"
 _MOST_NAMED = 10_000  # answers whose other words are named
-_AMBIGUOUS = "the ballot shows these words in two comparisons, and the file has no task_id to tell them apart"
+_AMBIGUOUS = "the ballot shows these tokens in two comparisons, and the file has no task_id to tell them apart"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def match(rows: pd.DataFrame, comparisons: pd.DataFrame, *, shows_texts: bool = 
     ]
     if not shows_texts:
         found.kind[~has_task] = "unreadable"
-        found.reason[~has_task] = "neither the id of a comparison nor its words"
+        found.reason[~has_task] = "neither the id of a comparison nor its tokens"
     else:
         shown = _shown(rows, comparisons)
         other = _hold_against_texts(found, shown, np.flatnonzero(has_task & (by_task >= 0)))
@@ -128,7 +128,7 @@ def _find_by_texts(found: Match, shown: _Shown, those: Ints, question: Ints) -> 
         return
     found.place[those] = -1
     found.kind[those] = "other_ballot"
-    found.reason[those] = "no comparison of this ballot shows these words"
+    found.reason[those] = "no comparison of this ballot shows these tokens"
     ways = ((shown.exact, shown.exact, False), (shown.items, shown.items, False), (shown.turned, shown.items, True))
     for of_rows, of_ballot, is_turned in ways:
         left = those[(found.place[those] < 0) & (found.kind[those] == "other_ballot")]

@@ -30,7 +30,7 @@ STATUSES = {
 }
 MARKS = {"yes": "a mark: the answer is approved", "no": "no mark: nothing is decided"}
 SERVERS = {
-    "1": "the same server as the files before, or the only one",
+    "1": "the same server as the earlier files, or the only one",
     "2": "another server, the second",
     "3": "another server, the third",
     "4": "another server, the fourth",
@@ -187,7 +187,7 @@ class ValueQuestion:
     def asks(self) -> str:
         """The question in a sentence."""
         if self.role == "server":
-            return "Is this file from another server than the files before?"
+            return "Is this file from a different server than the earlier files?"
         shown = self.value or "(an empty cell)"
         what = {"choice": f"the choice “{shown}”", "status": f"the status “{shown}”"}
         return f"What does {what.get(self.role, f'“{shown}” in the column Approve')} mean?"

@@ -133,7 +133,7 @@ def forget_damaged(frame: pd.DataFrame, name: str, column: str, notices: list[Is
     """Empty the ids that a spreadsheet damaged, and say so: what they told is told by voters and words instead."""
     damaged = is_damaged(frame[name])
     if damaged.any():
-        instead = "the words shown say which comparisons they are" if name == "task_id" else (
+        instead = "the tokens shown say which comparisons they are" if name == "task_id" else (
             "voter and comparison say which answers they are"
         )  # fmt: skip
         text = f"{int(damaged.sum()):,} ids were taken for numbers by a spreadsheet and lost their digits; {instead}"

@@ -1,7 +1,7 @@
 """The pictures of the guide, from the demo: `python -m tests.browser.pictures [FOLDER]`, or `make screenshots`.
 
-The demo follows from its seeds, so the pictures change only when the pages do. They are light, 1280 pixels wide (390
-on the phone), with 128 colours, which keeps them small. A test holds that a page shows each of them.
+The demo follows from its seeds, so the pictures change only when the pages do. They are 1280 pixels wide (390 on the
+phone), light but for some, with 128 colours, which keeps them small. A test holds that a page shows each of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import Browser, expect
@@ -38,6 +38,7 @@ class Picture(NamedTuple):
     height: int
     width: int = DESK
     project: str = DEMO_ID
+    scheme: Literal["light", "dark"] = "light"
 
 
 PICTURES = (
@@ -49,14 +50,29 @@ PICTURES = (
     Picture("scores", "scores", 1000),
     Picture("evaluate", "evaluate", 900),
     Picture("export", "export", 760),
-    Picture("project-phone", "", PHONE_HEIGHT, PHONE),
+    Picture("voters", "voters", 760),
+    *(
+        Picture(f"{name}-phone", address, PHONE_HEIGHT, PHONE, project)
+        for name, address, project in (
+            ("project", "", DEMO_ID),
+            ("plan", "plan", DEMO_ID),
+            ("collect", "collect", OPEN_ID),
+            ("scores", "scores", DEMO_ID),
+            ("evaluate", "evaluate", DEMO_ID),
+        )
+    ),
+    Picture("collect-dark", "collect", 900, project=OPEN_ID, scheme="dark"),
+    Picture("scores-dark", "scores", 1000, scheme="dark"),
+    Picture("evaluate-dark", "evaluate", 900, scheme="dark"),
 )
 
 
 def take(browser: Browser, server: Server, picture: Picture) -> bytes:
     """One picture of the demo as PNG."""
     context = browser.new_context(
-        viewport={"width": picture.width, "height": picture.height}, color_scheme="light", reduced_motion="reduce"
+        viewport={"width": picture.width, "height": picture.height},
+        color_scheme=picture.scheme,
+        reduced_motion="reduce",
     )
     visitor = Visitor(context.new_page(), server.url)
     visitor.open(f"{picture.address}{'&' if '?' in picture.address else '?'}project={picture.project}")

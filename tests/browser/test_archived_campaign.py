@@ -101,7 +101,7 @@ def look_at_scores(visitor: Visitor, scores: dict[Pair, float], n_votes: int) ->
     rows = visitor.cells("Ranking of the items")
     best = max(scores.values())
     top = {item for item, score in scores.items() if abs(score - best) < 1e-9}
-    assert {frozenset(row[1:3]) for row in rows[: len(top)]} == top
+    assert {frozenset(row[2:4]) for row in rows[: len(top)]} == top
 
 
 def add_model(visitor: Visitor) -> None:

@@ -1,14 +1,19 @@
-"""Evaluate answers on one screen and Scores in 1,600 pixels; nothing of their tabs is cut, and on a phone what matters
-most isn't."""
+"""Pages answer at a glance: Evaluate on one screen, Scores in 1,600 pixels, every page by its first line; nothing of
+their tabs is cut, on a phone what matters most isn't, and what was done is said once, where it is seen."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
+from core.store import open_store
+from core.store.projects.project_commands import create_project
+from core.store.tokens.areas import add_areas
+from core.tokens.lists import AreaTokens
 from tests.browser.server import Server
 from tests.browser.test_accessibility import faults
 from tests.browser.visitor import Visitor
@@ -21,6 +26,7 @@ TABS = {
     "scores": ("How it settled", "Ballot by ballot", "Random pairs", "Checks", "All items"),
 }
 LEAST_PLOT = 200
+FILE = "CSV, TSV or Excel with the columns area and token, or a list of one token per line"
 _HEIGHT = """() => document.querySelector('[data-testid="stMainBlockContainer"]').scrollHeight"""
 # The tables that are wider than their place, and the charts whose plot is too low or under a higher legend.
 _CUT = """least => {
@@ -69,6 +75,13 @@ def test_scores_are_short_and_nothing_behind_them_is_cut(server: Server, visit: 
     check_tabs(visitor, "scores")
 
 
+@pytest.mark.release
+@pytest.mark.parametrize("page", ["evaluate", "scores"])
+def test_no_tab_has_a_serious_fault_in_light_either(server: Server, visit: Callable[..., Visitor], page: str) -> None:
+    visitor = open_page(visit, server, page, DESK, color_scheme="light")
+    check_tabs(visitor, page)
+
+
 def check_tabs(visitor: Visitor, page: str) -> None:
     """Every tab has its tables and charts whole, and no serious fault."""
     for tab in TABS[page]:
@@ -90,3 +103,69 @@ def test_a_phone_shows_model_figure_and_interval_pair_and_score(server: Server, 
     assert box_of(lead)["bottom"] <= PHONE["height"]
     first = visitor.main.get_by_test_id("stVegaLiteChart").first.locator(".role-axis-label text").last
     assert box_of(first)["bottom"] <= 2 * PHONE["height"]
+
+
+@pytest.mark.parametrize(
+    ("page", "tab", "table", "cells"),
+    [
+        ("evaluate", "All figures", "Embeddings over all areas", 3),  # name, ρ_w, τ_w
+        pytest.param("evaluate", "Disagreements", "The worst disagreements", 3, marks=pytest.mark.release),
+    ],
+)
+def test_behind_a_tab_a_phone_shows_name_and_figure(
+    server: Server, visit: Callable[..., Visitor], page: str, tab: str, table: str, cells: int
+) -> None:
+    visitor = open_page(visit, server, page, PHONE)
+    with visitor.a_run():
+        visitor.turn_to(tab)
+    rows = visitor.main.get_by_role("table", name=table).first.get_by_role("row").all()
+    assert len(rows) > 1
+    for row in rows:
+        assert box_of(row.locator("th, td").nth(cells - 1))["right"] <= PHONE["width"]
+
+
+def test_every_page_says_first_where_things_stand(server: Server, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(server, viewport=DESK)
+    for page, said in {
+        "tokens": "760 items from 80 tokens in 4 areas",
+        "plan": " votes in 5 ballots, ",
+        "collect": "All ballots are closed: the plan is complete, with ",
+        "voters": " of 60 simulated voters ",
+        "export": "760 items with scores, from ",
+    }.items():
+        visitor.open(f"{page}?project=demo")
+        line = visitor.main.get_by_test_id("stMarkdown").filter(has_text=said).first
+        assert box_of(line)["bottom"] <= 300, page
+
+
+def test_what_was_done_is_said_once_and_where_it_is_seen(server: Server, visit: Callable[..., Visitor]) -> None:
+    """A button far down a phone's page: the page goes to the message, which covers nothing."""
+    store = open_store(server.workspace)
+    project_id = create_project(store, "Said once")
+    add_areas(store, project_id, [AreaTokens("Kitchen", ("bread", "butter", "salt"))])
+    visitor = visit(server, viewport={**PHONE, "height": 500})
+    visitor.open(f"tokens?project={project_id}")
+    tokens = visitor.main.get_by_label(re.compile(r"^Tokens, one per line \("))
+    tokens.fill("bread\nbutter\nsalt\nknife")
+    with visitor.a_run():
+        tokens.press("Tab")
+    visitor.main.get_by_role("button", name="Save changes").scroll_into_view_if_needed()
+    expect(visitor.main.get_by_role("heading", level=1)).not_to_be_in_viewport()
+    visitor.press("Save changes")
+    said = visitor.page.get_by_text("Saved: Kitchen.", exact=True)
+    expect(said).to_have_count(1)
+    expect(said).to_be_in_viewport()
+    expect(visitor.page.get_by_test_id("stToast")).to_have_count(0)
+
+
+def test_a_result_file_is_no_token_list(server: Server, visit: Callable[..., Visitor]) -> None:
+    """It is named, with the page where it belongs, and nothing is made of it."""
+    project_id = create_project(open_store(server.workspace), "Told apart")
+    visitor = visit(server, viewport=DESK)
+    visitor.open(f"tokens?project={project_id}")
+    visitor.turn_to("From a file")
+    header = "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.task_id,Input.left_a,Input.left_b,Answer.choice"
+    rows = "\n".join(f"h{n},a{n},w,Submitted,t{n},bread,butter,left" for n in range(5))
+    visitor.upload(FILE, "results.csv", f"{header}\n{rows}\n".encode())
+    visitor.says("results.csv is a file of results with votes, not a token list.")
+    visitor.says("Bring it on the page Collect, under “Upload results”")

@@ -45,10 +45,10 @@ def test_a_ballot_is_planned_drawn_looked_at_tried_and_topped_up(server: Server,
 
 def plan(visitor: Visitor) -> None:
     """Two ballots, tasks of three, the standard examples, and a wage to reach."""
-    for label, text in (("Ballots, n_b", "2"), ("Appearances, M", "4"), ("Comparisons a task", "3"), ("Voters", "6")):
+    for label, text in (("Ballots, n_b", "2"), ("Appearances, M", "4"), ("Comparisons per task", "3"), ("Voters", "6")):
         visitor.fill(label, text)
     visitor.check("Checks in the ballots")  # off: each task has three comparisons, no more
-    visitor.fill("Wage to reach, an hour", "60")
+    visitor.fill("Wage to reach, per hour", "60")
     visitor.says("A task of 3 comparisons at 6 s each needs a reward of 0.30; it is 0.25.")
     visitor.press("Set the reward to 0.30")
     visitor.says("which reaches it.")

@@ -168,7 +168,7 @@ def test_a_cancelled_import_leaves_nothing(server: Server, visit: Visit, tmp_pat
     visitor.says(re.compile(r"[1-9]\d* of 3\d\d MB"))
     assert set(incoming.iterdir()) - waiting
     visitor.press("Cancel")
-    visitor.says("The import of large is cancelled; nothing of it is left.")
+    visitor.says("The import of large was cancelled; nothing of it is left.")
     assert set(incoming.iterdir()) <= waiting
     assert sorted(file.name for file in server.workspace.joinpath("embeddings").iterdir()) == before
     visitor.says("4 embeddings are compared in this project")
@@ -221,7 +221,7 @@ def test_odd_tokens_are_shown_as_they_are(server: Server, visit: Visit) -> None:
     nothing_rendered(visitor)
     visitor.open(address("Scores", project_id))
     visitor.says(re.compile(re.escape("Most related: ") + r"(.* – )?" + re.escape("<b>**x**</b> – $x$")))
-    assert visitor.cells("Ranking of the items")[0][1:3] == ["<b>**x**</b>", "$x$"]
+    assert visitor.cells("Ranking of the items")[0][2:4] == ["<b>**x**</b>", "$x$"]
     nothing_rendered(visitor)
     visitor.open(address("Collect", project_id))
     visitor.unfold("See a task as voters see it")

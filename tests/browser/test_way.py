@@ -58,7 +58,7 @@ def test_from_a_new_project_to_a_dataset_that_gensim_reads(
             visitor.check("Turkle")
         batch = visitor.download("Batch (CSV)")
         files.append(ballot(visitor, own_server, batch))
-        visitor.says(f"Ballot {number} is closed" if number < 3 else "All ballots are closed: the plan is carried out")
+        visitor.says(f"Ballot {number} is closed" if number < 3 else "All ballots are closed: the plan is complete")
     scores, slopes = paper_scores(files)
     look_at_scores(visitor, scores, slopes)
     rho = look_at_evaluation(visitor)
@@ -73,7 +73,7 @@ def make_project(visitor: Visitor) -> None:
     form.get_by_label("Name").fill("Way through the pages")
     with visitor.a_run():
         form.get_by_role("button", name="Create project").click()
-    visitor.says("The project needs two items at least.")
+    visitor.says("The project needs at least two items.")
     expect(visitor.main.get_by_role("heading", level=1)).to_contain_text("Way through the pages")
     assert visitor.project_id != "demo"
 
@@ -186,8 +186,8 @@ def look_at_scores(visitor: Visitor, scores: dict[frozenset[str], float], slopes
     rows = visitor.cells("Ranking of the items")
     best = max(scores.values())
     top = {item for item, score in scores.items() if abs(score - best) < 1e-9}
-    assert {frozenset(row[1:3]) for row in rows[: len(top)]} == top
-    assert [float(row[4]) for row in rows[: len(top)]] == pytest.approx([best] * len(top))
+    assert {frozenset(row[2:4]) for row in rows[: len(top)]} == top
+    assert [float(row[1]) for row in rows[: len(top)]] == pytest.approx([best] * len(top))
     for tab, n_figures in {"How it settled": 2, "Random pairs": 2, "Ballot by ballot": 3}.items():  # one is the top
         with visitor.a_run():
             visitor.turn_to(tab)

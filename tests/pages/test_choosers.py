@@ -189,10 +189,10 @@ def test_whose_consent_is_taken_back(empty, three_annas, visit):
         sittings = dict(conn.execute(sa.select(t.voter.c.platform, t.sitting.c.id).join(t.sitting)).all())
     app.session_state[f"way-{ballot}"] = "page"
     app.run()
-    box = labelled(app.selectbox, "Somebody takes consent back")
+    box = labelled(app.selectbox, "Somebody withdraws consent")
     assert sorted(box.options) == sorted(f"Anna ({name})" for name in sittings)
     box.set_value(sittings["invited"]).run()  # neither the first nor the last
-    press(app, "Take this voter's votes out")
+    press(app, "Withdraw this voter's votes")
     assert {name: votes_of(empty, name) for name in sittings} == {
         name: ["withdrawn"] if name == "invited" else ["counted"] for name in sittings
     }
@@ -279,8 +279,8 @@ def test_which_known_answer_is_taken_away(empty, visit):
     app.run()
     with empty.read() as conn:
         (check,) = [gold.question_id for gold in gold_of(conn, ballot) if gold.less == 1]
-    labelled(app.selectbox, "Take a check away").set_value(check).run()
-    press(app, "Take it away")
+    labelled(app.selectbox, "Remove a check").set_value(check).run()
+    press(app, "Remove it")
     assert not app.exception
     with empty.read() as conn:
         assert [gold.less for gold in gold_of(conn, ballot)] == [2]

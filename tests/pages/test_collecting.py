@@ -114,7 +114,7 @@ def test_published_fetched_and_taken(collect, monkeypatch):
     )
     assert csv_text.count("\n") == 8  # what wants votes: seven of the fourteen tasks
     assert len(read_publications(store, read_ballots(store, project_id)[0].id)) == 1
-    press(app, "How far is it?")
+    press(app, "Check progress")
     assert "5 of 7 assignments are finished there." in texts(app)
     press(app, "Fetch the votes")
     assert "42 new votes" in texts(app)
@@ -142,9 +142,9 @@ def test_an_address_from_a_file_is_shown_and_confirmed_first(collect, monkeypatc
     app.run()
     assert fields["Address of your Turkle"].value == ""
     assert plain("http://*theirs*.example.org") in app.warning[0].value
-    assert not {"Fetch the votes", "How far is it?"} & {button.label for button in app.button}
+    assert not {"Fetch the votes", "Check progress"} & {button.label for button in app.button}
     press(app, "Yes, this is my Turkle")
-    press(app, "How far is it?")
+    press(app, "Check progress")
     assert "5 of 14 assignments are finished there." in texts(app)
 
 

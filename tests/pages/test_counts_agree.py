@@ -88,7 +88,7 @@ def test_who_voted_in_the_open_ballot_alone_is_in_no_score_and_the_page_says_whi
     assert found.pop("voters") == VoterCount(6, 0, 1)
     assert set(found.values()) == {VoterCount(5, 0, 1)}
     assert said_of(empty, project_id) == "6 people (1 more left out)"
-    assert "the open ballot’s among them" in words(visit("voters", project_id))
+    assert "including the open ballot’s" in words(visit("voters", project_id))
     assert any(line.value.startswith("1 voter;") for line in visit("collect", project_id).main.caption)
 
 

@@ -123,6 +123,17 @@ def test_a_project_chosen_in_the_same_moment(both, visit):
     assert states == ["open", "open"]
 
 
+def test_a_press_is_told_where_the_page_that_is_shown_then_has_no_such_button(empty, visit):
+    """A project that is chosen leads to the page where it is gone on with."""
+    one, two = make_project(empty, name="One"), create_project(empty, "Two")
+    app = visit("project", one)
+    labelled(app.button, "Archive this project").click()
+    app.sidebar.selectbox[0].set_value(two).run()
+    assert app.title[0].value == "Tokens"
+    assert TOLD in words(app)
+    assert list_archived(empty) == []
+
+
 def test_a_project_that_is_gone_leaves_none_in_its_place(both, visit):
     store, one, two = both
     app = visit("project", two)
@@ -235,10 +246,10 @@ def test_what_deleting_and_withdrawing_take_is_said_before(both, visit):
     assert "This deletes 43 votes of 7 voters, the last from 20" in told
     app = on_collect(store, visit("collect", one), one, two)
     assert "This takes 42 votes of 6 voters, the last from 2026-01-05 18:00 UTC out of the count." in words(app)
-    box = labelled(app.selectbox, "Somebody takes consent back")
+    box = labelled(app.selectbox, "Somebody withdraws consent")
     box.select_index(next(n for n, option in enumerate(box.options) if "Anna" in option)).run()
     assert "This takes 1 vote of Anna, the last from 20" in words(app)
-    press(app, "Take this voter's votes out")
+    press(app, "Withdraw this voter's votes")
     assert "1 answer marked as withdrawn." in words(app)
     press(app, "Withdraw it")
     assert "This deletes" not in words(visit("project", one))

@@ -245,7 +245,7 @@ def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small
         assert "leads: ρ_w = " in headline(tab)
         assert tab.table[0].value[POSSIBLE].str.endswith("%").all()
         turn_to(tab, "All figures")
-        assert "random ranking" in str(next(t.value for t in tab.dataframe if "model" in t.value)["model"].tolist())
+        assert "random ranking" in str(next(t.value for t in tab.table if "model" in t.value)["model"].tolist())
 
     def measured(*_args, **_named):
         raise AssertionError("It is kept.")

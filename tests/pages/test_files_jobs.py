@@ -104,7 +104,7 @@ def test_a_file_is_made_in_the_background_and_found_again(page, many, visit, sta
     app = visit(page, "demo")
     assert "2 votes were given or taken back since." in words(app)
     assert offered(app, download)
-    press(app, "Compute it anew")
+    press(app, "Compute it again")
     finish(started[1])
     assert "taken back since" not in words(visit(page, "demo"))
 

@@ -142,7 +142,7 @@ def test_columns_are_named_for_a_large_file_too(large, visit, started):
         ("Right pair, first token", "c"), ("Right pair, second token", "d"),
     ):  # fmt: skip
         labelled(app.selectbox, label).set_value(column).run()
-    press(app, "Read it so")
+    press(app, "Read it this way")
     assert READING in words(app)  # it is read anew, by itself
     finish(started[1])
     app.run()

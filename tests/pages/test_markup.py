@@ -155,5 +155,5 @@ def test_no_error_is_drawn_as_markup(way):
         app.run()
         assert not app.exception
         assert len(app.error) + len(app.warning) == 1
-        for shown in [*app.error, *app.warning, *app.toast]:
+        for shown in [*app.error, *app.warning]:
             assert shown.value.startswith(plain(f"The file {name} {name} can't be read."))

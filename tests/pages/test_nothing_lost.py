@@ -32,21 +32,21 @@ def test_changes_of_the_plan_are_there_again_until_saved_or_discarded(empty: Sto
     project_id = make_project(empty)
     app = visit("plan", project_id)
     assert BACK not in words(app)
-    labelled(app.number_input, "Comparisons a task").set_value(5).run()
+    labelled(app.number_input, "Comparisons per task").set_value(5).run()
     labelled(app.text_input, "Appearances, M").set_value("4, 4, 6").run()
     labelled(app.text_input, "Question").set_value("Which pair?").run()
     assert BACK not in words(app)  # they never went
     elsewhere_and_back(app, "plan")
     assert f"Your changes {BACK}" in words(app)
-    assert labelled(app.number_input, "Comparisons a task").value == 5
+    assert labelled(app.number_input, "Comparisons per task").value == 5
     assert labelled(app.text_input, "Appearances, M").value == "4, 4, 6"
     assert labelled(app.text_input, "Question").value == "Which pair?"
-    labelled(app.number_input, "Comparisons a task").set_value(6).run()  # edits go on
+    labelled(app.number_input, "Comparisons per task").set_value(6).run()  # edits go on
     elsewhere_and_back(app, "plan")
-    assert labelled(app.number_input, "Comparisons a task").value == 6
+    assert labelled(app.number_input, "Comparisons per task").value == 6
     press(app, "Discard")
     assert BACK not in words(app)
-    assert labelled(app.number_input, "Comparisons a task").value == PLAN.task_size == 3
+    assert labelled(app.number_input, "Comparisons per task").value == PLAN.task_size == 3
     assert labelled(app.text_input, "Appearances, M").value == "4"
     assert labelled(app.text_input, "Question").value == ""
     elsewhere_and_back(app, "plan")
@@ -59,13 +59,13 @@ def test_changes_of_the_plan_are_there_again_until_saved_or_discarded(empty: Sto
 def test_a_plan_that_is_saved_leaves_no_draft(empty: Store, visit: Visit) -> None:
     project_id = make_project(empty)
     app = visit("plan", project_id)
-    labelled(app.number_input, "Comparisons a task").set_value(5).run()
+    labelled(app.number_input, "Comparisons per task").set_value(5).run()
     elsewhere_and_back(app, "plan")
     press(app, "Save this plan")
     assert BACK not in words(app)
     elsewhere_and_back(app, "plan")
     assert BACK not in words(app)
-    assert labelled(app.number_input, "Comparisons a task").value == 5
+    assert labelled(app.number_input, "Comparisons per task").value == 5
     saved = read_plan(empty, project_id)
     assert saved is not None
     assert saved.task_size == 5

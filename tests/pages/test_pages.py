@@ -121,7 +121,6 @@ def test_areas_are_pasted_edited_and_deleted(empty, visit):
     (area,) = read_areas(empty, project_id)
     assert area.tokens == ("ship", "boat", "<b>**harbour**</b>", "NA")
     assert "token is in Sea already" in words(app)
-    assert len(app.toast) == 2
     assert "6 items from 4 tokens in 1 area; no embedding is loaded." in words(app)
     editor = next(box for box in app.text_area if "ship" in box.value)
     editor.set_value("ship\nboat\nharbour").run()
@@ -168,7 +167,7 @@ def test_the_proposed_plan_brings_no_warning_of_its_own(empty, visit):
     add_areas(empty, project_id, [AreaTokens("Sea", tuple(f"word{n}" for n in range(19)))])
     app = visit("plan", project_id)
     assert [warning.value for warning in app.main.warning] == []
-    assert "The plan keeps to the paper's advice (§2.7)." in words(app)
+    assert "The plan keeps to the paper's advice." in words(app)
     said = [caption.value for caption in app.main.caption]
     assert any("the same two items meet more than once" in text for text in said)
 
@@ -241,9 +240,9 @@ def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones
     app = turn_to(visit("evaluate", "demo"), "All figures")
     assert not app.exception
     assert "these figures don't compare directly" in words(app)
-    tables = [table.value for table in app.dataframe]
-    common = next(table for table in tables if {"embedding", "items"} <= set(table) and "covered" not in table)
-    assert set(common["items"]) == {7}  # C(4, 2) + C(2, 2)
+    assert "Over the 7 items that all cover" in words(app)  # C(4, 2) + C(2, 2)
+    common, own, *_ = [table.value for table in app.table if "ρ_w" in table.value]
+    assert ("covered" in common, "7 of 760" in set(own["covered"])) == (False, True)
 
 
 def _queued(store, params):
@@ -469,7 +468,7 @@ def test_the_plan_page_has_a_wage_to_reach_and_the_reward_for_it(empty, visit):
     box(app, "Wage to reach").set_value(18.0).run()
     assert "under 18.00. A task of 10 comparisons at 6 s each needs a reward of 0.30; it is 0.25." in words(app)
     press(app, "Set the reward to 0.30")
-    assert box(app, "Reward a task").value == 0.3
+    assert box(app, "Reward per task").value == 0.3
     assert "which reaches it" in words(app)
 
 
@@ -686,10 +685,10 @@ def test_help_finds_words_and_shows_the_formulas(demo, visit):
 
     app = visit("help", "demo")
     assert [latex.value.strip("$\n ") for latex in app.latex] == [formula for _, formula, _ in formulas.FORMULAS]
-    (box,) = [box for box in app.text_input if box.label == "Find a word"]
+    (box,) = [box for box in app.text_input if box.label == "Find a term"]
     app = box.set_value("trigamma").run()
-    assert "None of the words" in words(app)
-    (box,) = [box for box in app.text_input if box.label == "Find a word"]
+    assert "None of the terms" in words(app)
+    (box,) = [box for box in app.text_input if box.label == "Find a term"]
     said = words(box.set_value("ballot").run())
     assert glossary.of("Batch") in said
     assert glossary.of("Lapse ε") not in said

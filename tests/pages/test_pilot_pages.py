@@ -110,7 +110,7 @@ def test_the_plan_takes_the_time_of_the_pilot_and_is_saved(empty, project_id, vi
     (button,) = [label for label in labels(app) if label.startswith("Use the ")]
     seconds = float(button.split()[2])
     press(app, button)
-    assert box(app, "number_input", "Seconds a comparison").value == seconds
+    assert box(app, "number_input", "Seconds per comparison").value == seconds
     assert button not in labels(app)
     press(app, "Save this plan")
     assert "The plan is saved" in words(app)
@@ -121,7 +121,7 @@ def test_the_planner_says_why_a_fit_is_not_offered(empty, project_id, visit):
     assert "fitted" not in words(app)
     answer_pilot(empty, project_id)
     app = visit("plan", project_id)
-    assert len(box(app, "selectbox", "Guess of the voters").options) == 3
+    assert len(box(app, "selectbox", "Assumed voters").options) == 3
     assert "Voters as fitted to the pilot's votes aren't offered: with a distribution" in words(app)
 
 
@@ -129,7 +129,7 @@ def test_the_planner_says_why_a_fit_is_not_offered(empty, project_id, visit):
 def test_the_planner_takes_the_fitted_panel(empty, project_id, visit, begun):
     answer_both(empty, project_id)
     app = visit("plan", project_id)
-    choice = box(app, "selectbox", "Guess of the voters")
+    choice = box(app, "selectbox", "Assumed voters")
     assert choice.options[3:] == ["as fitted to the pilot's votes", "as fitted to this project's votes"]
     choice.set_value("votes").run()
     assert not app.exception
@@ -146,8 +146,8 @@ def test_the_planner_takes_the_fitted_panel(empty, project_id, visit, begun):
 def test_a_choice_that_is_gone_falls_back_to_the_papers_voters(empty, project_id, visit):
     answer_both(empty, project_id)
     app = visit("plan", project_id)
-    box(app, "selectbox", "Guess of the voters").set_value("votes").run()
+    box(app, "selectbox", "Assumed voters").set_value("votes").run()
     reopen_ballot(empty, project_id)
     app.run()
     assert not app.exception
-    assert box(app, "selectbox", "Guess of the voters").value == "paper"
+    assert box(app, "selectbox", "Assumed voters").value == "paper"

@@ -48,7 +48,7 @@ def test_many_remarks_on_a_list_stand_in_one_box(demo, project, visit):
     assert said.startswith("25 remarks on what was read.\n\n- row 4: token is in Sea already (row 1)")
     assert said.count("\n- ") == 21
     assert said.endswith("- and 5 more")
-    assert [toast.value.replace("\\", "") for toast in app.toast] == ["Saved: Sea.", "25 remarks on what was read."]
+    assert [box.value.replace("\\", "") for box in app.main.success] == ["Saved: Sea."]
 
 
 def test_tokens_that_hardly_differ_are_told_until_they_are_left_out(demo, project, visit):
@@ -149,7 +149,7 @@ def test_the_evaluation_warns_of_tokens_that_the_embedding_proposed(demo, visit)
         conn.execute(some.values(origin=f"neighbour:{embedding.id}"))
         conn.exec_driver_sql("UPDATE project SET revision = revision + 1 WHERE id = 'demo'")
     said = words(turn_to(visit("evaluate", "demo"), "All figures"))
-    assert "proposed 2 tokens of this dataset, which favours it (§2.2)" in said
+    assert "proposed 2 tokens of this dataset, which favours it." in said
     assert "Without the tokens that an embedding proposed" in said
     assert '"tokens_proposed_by"' in visit("export", "demo").code[0].value
 

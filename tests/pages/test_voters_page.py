@@ -42,7 +42,7 @@ def test_figures_stand_in_the_table_and_what_is_blank_says_why(empty, visit):
     assert list(shown.columns) == [name for name in voters.COLUMNS if name not in blank]
     assert shown["votes"].sum() == view.n_votes == read_dataset(empty, project_id).attrs["votes"]
     said = words(app)
-    assert "12 simulated voters gave 84 votes that count; nobody is left out by you." in said
+    assert "12 simulated voters gave 84 votes that count; nobody is left out." in said
     assert "α is not defined: of 84 answered comparisons none was answered by two voters." in said
     assert "Known answers: no voter was given a comparison with a known answer." in said
     labelled(app.text_input, "Find a voter").input("-007").run()
@@ -63,7 +63,7 @@ def test_rules_are_off_at_first_and_propose_with_reasons(empty, visit):
     app = visit("voters", project_id)
     assert [labelled(app.toggle, rule.label).value for rule in RULES.values()] == [False] * len(RULES)
     assert "proposed." not in words(app)
-    assert words(app).count("can judge nobody here") == 2  # known answers and repeats: nobody was given any
+    assert words(app).count("can't judge anybody here") == 2  # known answers and repeats: nobody was given any
     assert "names 1 of 7 voters" in words(app)  # what a rule would name is told while it is off
     labelled(app.toggle, RULES["side"].label).set_value(True).run()
     proposals = next(frame.value for frame in app.dataframe if "rule" in frame.value.columns)
@@ -95,7 +95,7 @@ def test_voters_are_left_out_after_a_preview_and_come_back(empty, visit):
     press(app, "Leave 2 voters out")
     assert not app.exception
     said = words(app)
-    assert f"2 voters are left out: {n} answers. 1 closed ballot scored anew." in said
+    assert f"2 voters are left out: {n} answers. 1 closed ballot scored again." in said
     assert f"10 simulated voters gave {84 - n} votes that count; 2 voters left out." in said
     with empty.read() as conn:
         assert {e.reason for e in exclusions_of(conn, project_id)} == {"clicked *at random*"}
@@ -105,7 +105,7 @@ def test_voters_are_left_out_after_a_preview_and_come_back(empty, visit):
     assert "of voters who are left out" not in words(visit("collect", project_id))  # the ballot is closed
     labelled(app.multiselect, "Voters to readmit").set_value([ids["simulated-001"], ids["simulated-002"]]).run()
     press(app, "Let them count again")
-    assert f"2 voters are readmitted: {n} answers. 1 closed ballot scored anew." in words(app)
+    assert f"2 voters are readmitted: {n} answers. 1 closed ballot scored again." in words(app)
     assert read_dataset(empty, project_id).equals(before)
 
 
@@ -115,7 +115,7 @@ def test_the_proposed_are_chosen_at_one_press_with_their_reasons(empty, visit):
     accept_upload(empty, project_id, answer_batch(batch), "results.csv")
     accept_upload(empty, project_id, answer_batch(batch, voters=("W8",), choose=lambda _: "left", tag="B"), "left.csv")
     app = visit("voters", project_id)
-    assert "nobody is left out by you." in words(app)
+    assert "nobody is left out." in words(app)
     (odd,) = [warning.value for warning in app.warning if "odd" in warning.value]
     assert (
         odd.replace("\\", "")

@@ -64,7 +64,7 @@ def test_columns_are_named_and_remembered(store: Store, project: str) -> None:
     named(app.selectbox, "“1” means").set_value("left").run()
     preview = next(frame.value for frame in app.dataframe if "voter" in frame.value)
     assert preview["choice"].tolist() == ["the left (first) pair"] * 5
-    named(app.button, "Read it so").click().run()
+    named(app.button, "Read it this way").click().run()
     assert not app.exception
     assert preview_upload(store, project, data, "own.csv").counts == {"new": 42}
 

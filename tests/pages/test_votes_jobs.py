@@ -215,7 +215,7 @@ def test_votes_that_come_in_are_told_and_the_figures_can_be_made_anew(page, many
     vote(many, 2)
     app = visit(page, "demo")
     assert "3 votes were given or taken back since." in words(app)
-    press(app, "Compute it anew")
+    press(app, "Compute it again")
     assert f"{label} in the background" in words(app)
     finish(started[1])
     assert "taken back since" not in words(visit(page, "demo"))

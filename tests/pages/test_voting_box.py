@@ -56,7 +56,7 @@ def test_opened_paused_resumed_and_closed(page):
     assert not app.exception
     ballot = read_ballots(store, project_id)[0]
     assert read_voting(store, ballot.id) is None
-    next(box for box in app.number_input if box.label == "Votes a comparison").set_value(2)
+    next(box for box in app.number_input if box.label == "Votes per comparison").set_value(2)
     press(app, "Save and open voting")
     assert read_voting(store, ballot.id).settings.votes_per_comparison == 2
     code = read_link(store, project_id)
@@ -116,7 +116,7 @@ def test_one_button_opens_and_serves_it_and_the_page_keeps_the_plans_quota(page,
 
 def test_a_network_is_let_in_by_a_switch_that_warns_and_the_link_has_a_picture(page, served):
     store, project_id, app = page
-    (switch,) = [toggle for toggle in app.toggle if toggle.label == "People in this network may vote"]
+    (switch,) = [toggle for toggle in app.toggle if toggle.label == "People on this network may vote"]
     switch.set_value(True).run()
     (told,) = [warning.value for warning in app.main.warning]
     assert "There is no TLS" in told
@@ -126,7 +126,7 @@ def test_a_network_is_let_in_by_a_switch_that_warns_and_the_link_has_a_picture(p
     assert app.code[0].value == link
     (picture,) = app.get("image")
     assert picture.proto.imgs[0].alt == f"QR code of the link {link}"
-    (switch,) = [toggle for toggle in app.toggle if toggle.label == "People in this network may vote"]
+    (switch,) = [toggle for toggle in app.toggle if toggle.label == "People on this network may vote"]
     switch.set_value(False).run()
     assert not app.exception
     assert served == [("192.0.2.7", None), ("127.0.0.1", 8600)]
@@ -136,7 +136,7 @@ def test_a_network_is_let_in_by_a_switch_that_warns_and_the_link_has_a_picture(p
 def test_a_machine_in_no_network_offers_none(page, served, monkeypatch):
     monkeypatch.setattr(serving, "network_address", lambda: None)
     app = page[2].run()
-    (switch,) = [toggle for toggle in app.toggle if toggle.label == "People in this network may vote"]
+    (switch,) = [toggle for toggle in app.toggle if toggle.label == "People on this network may vote"]
     assert switch.disabled
 
 
@@ -228,10 +228,10 @@ def test_personal_links_and_a_voter_taken_out(page):
     view = api.begin(store, code, "visit", view.form, api.Visitor(), name="Anna")
     api.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
     app.run()
-    box = next(box for box in app.selectbox if box.label == "Somebody takes consent back")
+    box = next(box for box in app.selectbox if box.label == "Somebody withdraws consent")
     box.set_value(box.proto.options.index("Anna") + 1 if "Anna" not in box.options else box.options[0])
     app.run()
-    press(app, "Take this voter's votes out")
+    press(app, "Withdraw this voter's votes")
     assert "1 answer marked as withdrawn" in texts(app).replace("\\", "")
     with store.read() as conn:
         assert gold_of(conn, read_ballots(store, project_id)[0].id) == []

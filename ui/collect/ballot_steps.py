@@ -62,5 +62,5 @@ def between_ballots(
             jobs.offer(
                 f"Reopen ballot {view.last_closed.number}",
                 ReopenBallot.of(project.id, expected, view.last_closed.ballot),
-                help="Its scores are taken off until it is closed again.",
+                help="Its scores are removed until it is closed again.",
             )

@@ -43,7 +43,7 @@ def _lines(store: Store, view: CollectView, stage: DrawnStage) -> None:
         if st.session_state.setdefault(_CLOSING, closing) != closing:
             st.rerun()  # what may be done now is outside
     frame.first_line(said, *badges(view))
-    st.progress(share, text=f"{percent(share)} of the votes are there")
+    st.progress(share, text=f"{percent(share)} of the votes are in")
     for line in (now, collect_page.voters_said(stage.progress), collect_page.uncounted_said(stage.progress)):
         if line:
             st.caption(line)

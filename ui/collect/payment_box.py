@@ -89,7 +89,7 @@ def _rules() -> Rules:
             round(100 * FIRST.fast),
             1,
             width=210,
-            help="Seconds a comparison, against the median over this ballot's assignments.",
+            help="Seconds per comparison, against the median over this ballot's assignments.",
         )
         unfinished = st.checkbox("All comparisons answered", FIRST.unfinished)
     return Rules(gold / 100, fast / 100, unfinished)

@@ -56,7 +56,7 @@ def prolific_box(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     file = st.file_uploader(
         "Prolific's list of submissions (prolific_export_….csv)",
         key=f"prolific-{ballot.id}",
-        help="It is only looked at: nothing of it is stored.",
+        help="It is only checked: nothing of it is stored.",
     )
     if file is None:
         return
@@ -105,7 +105,7 @@ def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
         jobs.offer(f"Take the votes of {many(len(here), 'voter')} out", command, **options)
         return
     whys = dict(zip(here["sitting"].astype(int), here["why"], strict=True))
-    words = {"approve": "Note them as approved", "reject": "Leave their votes out"}
+    words = {"approve": "Mark them as approved", "reject": "Leave their votes out"}
     frame.command_button(
         words[proposal],
         partial(_review, proposal, whys),

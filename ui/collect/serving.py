@@ -103,21 +103,22 @@ def _network_switch(store: Store, servers: list[Running], key: str) -> str:
     is_on = there is not None and not there.is_local
     place = there.host if there else "none"
     wanted = st.toggle(
-        "People in this network may vote",
+        "People on this network may vote",
         is_on,
         key=f"network-{key}-{place}",
         disabled=address is None and not is_on,
-        help="This machine is in no network."
+        help="This machine isn't on a network."
         if address is None
-        else "Off, only this machine reaches the page: for a try, or behind a web server with TLS (docs/voting.md).",
+        else "When off, only this machine reaches the page: to try it out, or behind a web server with TLS "
+        "(docs/voting.md).",
     )
     host = address if wanted and address else HERE
     if wanted:
         own = st.get_option("server.address") in ("localhost", HERE, "::1")
         yours = "Your own pages stay on this machine." if own else "Runoff's own pages are open to a network as well."
         st.warning(
-            "Every device in this machine's network can open the page, with the link. There is no TLS: names and votes "
-            f"can be read on their way, so do this in a network that you trust. {yours}",
+            "Every device on this machine's network can open the page, with the link. There is no TLS: names and votes "
+            f"can be read on their way, so do this on a network that you trust. {yours}",
             icon=":material/wifi:",
         )
     if there is not None and wanted != is_on and _done(partial(process.move_server, store, there, host)):
@@ -128,7 +129,7 @@ def _network_switch(store: Store, servers: list[Running], key: str) -> str:
 def _done(action: Callable[[], Any]) -> bool:
     """Start or stop a server; an error is shown in place."""
     try:
-        with st.spinner("The voting page gets ready …"):
+        with st.spinner("Starting the voting page …"):
             action()
     except RunoffError as error:
         frame.show_error(error)
@@ -142,7 +143,7 @@ def stop_serving_button(store: Store) -> None:
     if not servers:
         return
     label = "Stop serving the voting page" if len(servers) == 1 else "Stop all servers of the voting page"
-    about = "The link leads nowhere then, and voting stays open. Served again, voters find their place."
+    about = "The link stops working, but voting stays open. Once it is served again, voters continue where they were."
     pressed = st.button(label, icon=":material/power_off:", help=about)
     if pressed and _done(partial(process.stop_servers, store)):
         st.rerun()

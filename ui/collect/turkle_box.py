@@ -26,7 +26,7 @@ from core.votes.platform import Outgoing
 from ui.shared import choosers, frame
 from ui.shared.held_files import StoredUpload
 
-_WHOLE, _MISSING = "The whole ballot", "Only what wants votes"
+_WHOLE, _MISSING = "The whole ballot", "Only what still needs votes"
 
 
 def fetched_files(project: Project) -> list[StoredUpload]:
@@ -85,7 +85,7 @@ def _published(store: Store, project: Project, publication: Publication, token: 
         return
     with st.container(horizontal=True):
         fetch = st.button("Fetch the votes", key=f"fetch-{publication.id}", type="primary", disabled=not token)
-        ask = st.button("How far is it?", key=f"ask-{publication.id}", disabled=not token)
+        ask = st.button("Check progress", key=f"ask-{publication.id}", disabled=not token)
     try:
         if ask:
             done, wanted = finished_there(store, project.id, publication.id, token)
@@ -96,7 +96,7 @@ def _published(store: Store, project: Project, publication: Publication, token: 
             file = StoredUpload(hashlib.sha256(data).hexdigest(), publication.filename, data)
             keep[st.session_state.get("_upload_turn", 0), publication.id] = file
             frame.changed_here()
-            frame.flash(f"Fetched {publication.filename}. Look at it under 2, and take its votes.")
+            frame.flash(f"Fetched {publication.filename}. Look at it under 2, and accept its votes.")
             st.rerun()
     except RunoffError as error:
         frame.show_error(error)
@@ -120,8 +120,8 @@ def _publish(
             help="Without /admin/ or /api/. Use https where the server isn't this machine.",
         )
         name = st.text_input("Name of the batch there", f"{project.name}, {ballot.called}"[:100])
-        about = "So many people answer each comparison."
-        n = int(st.number_input("Voters a task", 1, MAX_ASSIGNMENTS, 1, help=about))
+        about = "How many people answer each comparison."
+        n = int(st.number_input("Voters per task", 1, MAX_ASSIGNMENTS, 1, help=about))
         choices = {_WHOLE: whole} | ({_MISSING: top_up} if top_up else {})
         words = {which: which for which in choices}
         last = list(words)[-1]

@@ -254,7 +254,7 @@ def _policy_box(store: Store, project: Project) -> None:
             key=f"repeats-{project.id}-{now.repeats}",
             help="By the time they were submitted, in whatever order the files come. No vote is lost by any choice.",
         )
-        st.caption("Open ballots are counted anew at once. Closed ones keep their count until they are reopened.")
+        st.caption("Open ballots are counted again at once. Closed ones keep their count until they are reopened.")
         if st.form_submit_button("Save"):
             jobs.send(SetPolicy(project.id, frame.expected(), rejected, repeats))
 

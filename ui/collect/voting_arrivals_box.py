@@ -28,8 +28,8 @@ def arrivals_box(store: Store, project: Project, voting: VotingPageInfo) -> None
             st.caption("Nobody has begun yet.")
             return
         st.caption(
-            "Times are UTC. Addresses are numbered; what they are isn't kept, and the numbers go when the ballot "
-            "closes. A school, or a proxy without --behind-proxy, is one address."
+            "Times are UTC. Addresses are numbered; the addresses themselves aren't kept, and the numbers go when "
+            "the ballot closes. A school, or a proxy without --behind-proxy, is one address."
         )
         _tables(found)
         _span(store, project, voting, found)

@@ -155,10 +155,10 @@ def links_box(store: Store, project: Project, ballot: Ballot) -> None:
             data = views.write_invitations(base, code, invitations)
             label = f"Personal links (CSV, {len(invitations)})"
             st.download_button(label, data, "voting-links.csv", "text/csv", on_click="ignore")
-        if st.checkbox("Give this page another link", help="The old link and all personal ones then lead nowhere."):
+        if st.checkbox("I want another link", help="The old link and all personal links stop working."):
             frame.command_button(
-                "Make a new link",
+                "Replace the link",
                 partial(renew_link, area_id=ballot.area_id),
                 project.id,
-                done="The page has a new link.",
+                done="The link is replaced.",
             )

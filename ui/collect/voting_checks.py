@@ -57,12 +57,12 @@ def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:
     names = dict(zip(view.gold["id"].tolist(), view.gold["right answer"].tolist(), strict=True))
     others = dict(zip(view.gold["id"].tolist(), view.gold["other pair"].tolist(), strict=True))
     chosen = choosers.selectbox(
-        "Take a check away", names, None, key=f"check-gone-{ballot.id}", apart=others.__getitem__,
+        "Remove a check", names, None, key=f"check-gone-{ballot.id}", apart=others.__getitem__,
         placeholder="none",
     )  # fmt: skip
     if chosen is not None:
         action = partial(remove_gold, question_id=chosen, area_id=ballot.area_id, code=ballot.code)
-        frame.command_button("Take it away", action, project.id, done="The check is gone.")
+        frame.command_button("Remove it", action, project.id, done="The check is removed.")
 
 
 def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> None:
@@ -78,12 +78,12 @@ def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> Non
             st.dataframe(
                 view.told,
                 hide_index=True,
-                alt="What voters told of themselves, as totals",
+                alt="What voters said about themselves, as totals",
             )
         names = dict(zip(view.voters["id"].tolist(), view.voters["voter"].tolist(), strict=True))
         platforms = dict(zip(view.voters["id"].tolist(), view.voters["platform"].tolist(), strict=True))
         chosen = choosers.selectbox(
-            "Somebody takes consent back",
+            "Somebody withdraws consent",
             names,
             None,
             key=f"consent-{project.id}-{view.voting.id if view.voting else None}",
@@ -94,7 +94,7 @@ def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> Non
             stake = of_sessions(frame.store(), project.id, [chosen])
             st.caption(frame.plain(wording.deletion_text(wording.TAKES_OUT, stake, noun=noun, whom=names[chosen])))
             frame.command_button(
-                "Take this voter's votes out",
+                "Withdraw this voter's votes",
                 partial(withdraw_voter, session_id=chosen),
                 project.id,
                 done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",

@@ -47,9 +47,11 @@ def round_form(
     with st.expander("Settings of the voting page"), st.form(f"voting-{key}"):
         with st.container(horizontal=True):
             values: dict = {
-                "task_size": _number("Questions a task", old.task_size, 1, 50, "What a voter answers in one sitting."),
-                "tasks_per_voter": _number("Tasks a voter", old.tasks_per_voter, 1, 1000, "At most."),
-                "minutes_per_task": _number("Minutes for a task", old.minutes_per_task, 1, 1440, LATER),
+                "task_size": _number(
+                    "Questions per task", old.task_size, 1, 50, "What a voter answers in one sitting."
+                ),
+                "tasks_per_voter": _number("Tasks per voter", old.tasks_per_voter, 1, 1000, "At most."),
+                "minutes_per_task": _number("Minutes per task", old.minutes_per_task, 1, 1440, LATER),
             }
         values |= _voters(old, key, hashes) | _texts(old, key, spoken, has_examples=False)
         if st.form_submit_button("Save and open voting" if is_new else "Save (and open)"):
@@ -65,17 +67,17 @@ def _workload_fields(old: VotingSettings) -> dict:
     left, right = st.columns(2)
     with left:
         values = {
-            "task_size": _number("Comparisons a task", old.task_size, 1, 50, "What a voter answers in one sitting."),
+            "task_size": _number("Comparisons per task", old.task_size, 1, 50, "What a voter answers in one sitting."),
             "votes_per_comparison": _number(
-                "Votes a comparison", old.votes_per_comparison, 1, 20, "From so many different voters."
+                "Votes per comparison", old.votes_per_comparison, 1, 20, "From this many different voters."
             ),
         }
     with right:
         values |= {
             "tasks_per_voter": _number(
-                "Tasks a voter, at most", old.tasks_per_voter, 1, 1000, "No single opinion wins."
+                "Tasks per voter, at most", old.tasks_per_voter, 1, 1000, "So that no single opinion decides."
             ),
-            "minutes_per_task": _number("Minutes for a task", old.minutes_per_task, 1, 1440, LATER),
+            "minutes_per_task": _number("Minutes per task", old.minutes_per_task, 1, 1440, LATER),
         }
     ties = st.checkbox("Voters may answer “equal”", old.ties_allowed)
     adaptive = st.checkbox(
@@ -98,9 +100,9 @@ def _checks(old: VotingSettings, key: str) -> dict:
             "Comparisons whose answer is known. Choose them under “Known answers” below.",
         )
     with middle:
-        allowed = _number("Wrong ones allowed", old.gold_allowed, 0, 100, "Of a voter, in the whole ballot.")
+        allowed = _number("Wrong answers allowed", old.gold_allowed, 0, 100, "Per voter, in the whole ballot.")
     with right:
-        repeats = _number("Repeats a task", old.n_repeats, 0, 10, "From a voter's earlier tasks, sides exchanged.")
+        repeats = _number("Repeats per task", old.n_repeats, 0, 10, "From a voter's earlier tasks, with sides swapped.")
     action = choosers.selectbox(
         "A voter beyond that",
         dict(_ACTIONS),
@@ -118,7 +120,7 @@ def _voters(old: VotingSettings, key: str, hashes: bool | None) -> dict:
         old.identify,
         key=f"identify-{key}-{old.identify}",
         help=(
-            "By the plain link somebody may come twice, under two names. Platforms' ids can be made up: compare them "
+            "By the plain link somebody may vote twice, under two names. Platforms' ids can be made up: compare them "
             "with the platform's list. A personal link is one voter."
         ),
     )

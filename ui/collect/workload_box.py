@@ -25,7 +25,7 @@ def quota_line(workload: Workload) -> None:
     quota = workload.quota
     st.caption(
         f"Quota: {many(quota.tasks_per_voter, 'task')} ({many(quota.comparisons_per_voter, 'comparison')}) per "
-        f"voter, {workload.why}. Set it where voters work, so that the fastest don't decide (§2.5)."
+        f"voter, {workload.why}. Set it where voters work, so that the fastest don't decide."
     )
 
 
@@ -48,7 +48,7 @@ def voters_box(store: Store, project: Project, ballot: Ballot, workload: Workloa
             column_config={
                 "share": share_column("share of votes", digits=1),
                 "unknown": st.column_config.NumberColumn("unknown words", help="Answers “I don't know a word here”."),
-                "flags": st.column_config.TextColumn("flags", help="To be looked at, no proof.", width="large"),
+                "flags": st.column_config.TextColumn("flags", help="A reason to look, not proof.", width="large"),
             },
             alt="Votes by voter, with flags",
         )

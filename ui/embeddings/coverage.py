@@ -97,7 +97,7 @@ def _finds(found: Sequence[Remedied]) -> str:
 def _with_spellings(store: Store, project: Project, found: Coverage) -> Coverage:
     """The coverage with near spellings, where they were asked for: it takes seconds in a large vocabulary."""
     asked = f"spellings-{project.id}-{found.embedding_id}"
-    takes = "Takes some seconds in so large a vocabulary."
+    takes = "This takes a few seconds in a large vocabulary."
     if st.button("Look for near spellings", key=f"button-{asked}", help=takes):
         st.session_state[asked] = True
     if not st.session_state.get(asked):

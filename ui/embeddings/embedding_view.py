@@ -78,8 +78,9 @@ def figure3(figure: Figure3, project: Project, name: str) -> None:
         st.caption(f"Values of {items} within areas, sorted. Median: {medians}.")
         return
     st.caption(
-        f"{value} of {items} within areas and of random pairs of the vocabulary (Figure 3 of the paper). "
-        f"Medians: {medians}. Where the items lie higher, areas bring related words together."
+        f"{value} of {items} within areas and of random pairs of the vocabulary. Medians: {medians}. Where the items "
+        "lie higher, areas bring related words together.",
+        help="Figure 3 of the paper.",
     )
 
 

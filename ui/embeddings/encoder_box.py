@@ -39,7 +39,7 @@ def show(store: Store, project: Project, place: str) -> None:
     path = typed_path(text) if text.strip() else None
     if path is None:
         st.caption(
-            f"A model makes a vector of any text: here of each of the {many(n_tokens, 'token')}, read as one short "
+            f"A model makes a vector from any text: here of each of the {many(n_tokens, 'token')}, read as one short "
             "text. A cross-encoder gives each pair a similarity. Nothing is fetched from the internet."
         )
         return
@@ -74,8 +74,8 @@ def _lacking(store: Store, project: Project) -> None:
                 frame.plain(
                     plural(
                         later,
-                        "{name} hasn't read {n} token that came later. Encode them all again from {source}.",
-                        "{name} hasn't read {n} tokens that came later. Encode them all again from {source}.",
+                        "{name} hasn't encoded {n} token that was added later. Encode them all again from {source}.",
+                        "{name} hasn't encoded {n} tokens that were added later. Encode them all again from {source}.",
                         name=embedding.name,
                         source=embedding.source,
                     )

@@ -96,7 +96,8 @@ def _keep(store: Store, file: Any) -> Path | None:
                 shutil.copyfileobj(file, handle, 1 << 22)
         except OSError as error:
             path.unlink(missing_ok=True)
-            told = f"The file can't be kept in the workspace ({error.strerror}). Make room, or import it by its path."
+            why = f"The file can't be kept in the workspace ({error.strerror})."
+            told = f"{why} Free some space, or import it by its path."
             st.error(frame.plain(told))
             return None
         kept[file.file_id] = path
@@ -198,7 +199,7 @@ def watch(store: Store, project: Project) -> None:
             text = f"{job.params['name']} isn't added: it was cancelled. What the server answered so far is kept."
             frame.flash(text, kind="warning")
         else:
-            text = f"The import of {job.params['name']} is cancelled; nothing of it is left."
+            text = f"The import of {job.params['name']} was cancelled; nothing of it is left."
             frame.flash(text, kind="warning")
     if shown:
         st.session_state["_watched"] = []

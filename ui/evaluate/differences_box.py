@@ -107,7 +107,7 @@ def _chance(view: EvaluateView, project: Project) -> None:
         f"is the share of {many(PERMUTATIONS, 'such permutation')} that agree with people as "
         "well."
     )
-    about = "Some seconds an embedding for a thousand items, a minute or more for many thousands."
+    about = "A few seconds per embedding for a thousand items, a minute or more for many thousands."
     table: pd.DataFrame | None = jobs.figure("p_values", "Compute p-values", view, project, help=about)
     if table is None:
         return

@@ -61,7 +61,7 @@ def show(
             st.warning(
                 (
                     f"{frame.plain(evaluation.model)} proposed {many(len(evaluation.proposed), 'token')} of this "
-                    "dataset, which favours it (§2.2). *All figures* has those without them."
+                    "dataset, which favours it. *All figures* has those without them."
                 ),
                 icon=":material/balance:",
             )
@@ -117,8 +117,8 @@ def answer(
     leaders = view.leaders
     if leaders.empty or view.compared is None:
         return "**No embedding can be compared: see the reasons below.**"
-    if view.is_by_chance:
-        return "**No embedding is named the best**: the votes can't be told from coin tosses."
+    if view.why_no_winner:
+        return f"**No embedding is named the best**: {view.why_no_winner}."
     apart_said = ", the mean over areas," if view.ranked_apart else ""
     row = leaders.iloc[0]
     if len(view.overall) == 1:

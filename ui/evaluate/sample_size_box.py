@@ -27,7 +27,7 @@ def show(view: EvaluateView, project: Project) -> None:
         return
     found = jobs.figure(
         asked, project, "Simulate what it takes", key=f"needed-go-{project.id}", icon=":material/science:",
-        help="A minute for 100 items, some minutes for 1,000. It goes on in the background.",
+        help="A minute for 100 items, a few minutes for 1,000. It runs in the background.",
     )  # fmt: skip
     if found is not None:
         _answer(view, asked, found.result)
@@ -47,7 +47,7 @@ def _asked(view: EvaluateView, project: Project) -> RequiredSample | None:
             dict(VOTERS),
             key=f"needed-voters-{project.id}",
             width=260,
-            help="Fitting takes some seconds for 20,000 votes, within the simulation.",
+            help="Fitting takes a few seconds for 20,000 votes, within the simulation.",
         )
     if second is None:
         return None

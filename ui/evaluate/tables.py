@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem, slug
+from core.base.plurals import many
 from core.charts import evaluation
 from core.charts.campaign_charts import Chart
 from core.commands.figures.evaluation import CEILING, HALVES, Scale
@@ -22,14 +23,14 @@ from core.views.evaluate.leaderboard import breakable
 from core.views.evaluate.token_intervals import TokenIntervalsView
 from ui.evaluate import jobs
 from ui.evaluate.jobs import Visit
-from ui.evaluate.settings import HELP, MANY, Settings
+from ui.evaluate.settings import MANY, Settings
 from ui.shared import chart_files, frame
 
 KINDS_OF = {evaluation.VOTES: "votes", evaluation.TOKENS: "tokens"}  # of intervals, by the chart's words
 WITH_TOP = [label for _, label in FIGURES[:2]]
 YARDSTICKS = {HALVES: "half of the voters", CEILING: "perfect model"}  # as a chart has room for
 MOST_ROWS = 100  # of a table whose cells wrap: a longer one scrolls
-NAMES = ("embedding", "better", "than", "area", "items")  # columns of what people typed
+NAMES = ("embedding", "better", "than", "area", "items", "model", "item", "hubs")  # columns of what people typed
 
 
 def votes_intervals(visit: Visit, settings: Settings) -> IntervalsView | None:
@@ -46,7 +47,7 @@ def votes_intervals(visit: Visit, settings: Settings) -> IntervalsView | None:
 
 def token_intervals(visit: Visit) -> TokenIntervalsView | None:
     """Intervals over tokens, by a job that begins by itself unless items are many; None until they are there."""
-    about = "Some seconds an embedding for a few thousand items."
+    about = "A few seconds per embedding for a few thousand items."
     found: TokenIntervalsView | None = visit.figure("tokens", "Compute intervals over tokens", help=about)
     return found
 
@@ -175,7 +176,7 @@ def everything(visit: Visit, scale: tuple[Scale, Scale]) -> None:
     """All figures as they were measured, the floor and the top."""
     view = visit.view
     if len(view.common):  # what compares stands first
-        st.markdown("##### Over the items that all cover")
+        st.markdown(f"##### Over the {many(int(view.common['items'].iloc[0]), 'item')} that all cover")
         _table(view, view.common.drop(columns=["area", "covered", "coverage"]), "Over their common items")
         st.markdown("##### Each over its own items")
         st.caption("The embeddings cover different items, so these figures don't compare directly.")
@@ -208,16 +209,17 @@ def _floor_and_top(view: EvaluateView, floor: Scale, top: Scale, *, is_coming: b
 
 
 def _table(view: EvaluateView, table: pd.DataFrame, alt: str) -> None:
-    """Numbers, the best by ρ_w first; the yardsticks stay in their order."""
+    """Numbers, the best by ρ_w first; the yardsticks stay in their order. What is covered stands where it differs."""
     shown = table.dropna(axis="columns", how="all") if len(table) else table
     if "model" not in shown and "ρ_w" in shown:
         shown = shown.sort_values("ρ_w", ascending=False, kind="stable")
-    config: dict = {
-        view.named(name): st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for name in dict(_KEYS)
-    }
-    about = "Share of the items both of whose tokens the embedding has."
-    config["coverage"] = st.column_config.ProgressColumn(
-        format="percent", width="small", min_value=0, max_value=1, help=about
-    )
-    shown = shown.rename(columns=view.named)
-    st.dataframe(shown, hide_index=True, column_config=config, alt=alt)
+    cells = {name: shown[name] for name in ("embedding", "model") if name in shown}
+    cells |= {view.named(name): shown[name].map(_three_digits) for name in dict(_KEYS) if name in shown}
+    if "covered" in shown and (shown["covered"] < shown["items"]).any():
+        counts = zip(shown["covered"], shown["items"], strict=True)
+        cells["covered"] = [f"{covered:,} of {items:,}" for covered, items in counts]
+    of_cells(pd.DataFrame(cells), alt)
+
+
+def _three_digits(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:.3f}".replace("-", "−")

@@ -17,8 +17,8 @@ from core.views.evaluate import why as evaluate_why
 from core.views.evaluate.evaluate_page import EvaluateView
 from core.views.evaluate.why import WhyView
 from ui.evaluate import jobs
+from ui.evaluate.tables import of_cells
 from ui.shared import cache, chart_files, choosers, frame
-from ui.shared.shares import in_percent, share_column
 
 
 def show(view: EvaluateView, project: Project) -> None:
@@ -60,20 +60,23 @@ def _contrast_of(_store: Store, _project_id: str, view: EvaluateView, place: int
 
 
 def _worst(why: WhyView) -> None:
-    shown = why.worst.assign(pair=pair_label(why.worst), share=why.worst["disagreement"])
-    columns = ["pair", "rank", "model_rank", "share", "cosine"] + ["hubs"] * bool((shown["hubs"] != "").any())
-    table = in_percent(shown[columns], "share", digits=1).rename(
-        columns={"rank": "by people", "model_rank": "by embedding", "share": "of what is lost"}
+    worst = why.worst
+    table = pd.DataFrame(
+        {
+            "item": pair_label(worst),
+            "rank by people": [f"{rank:g}" for rank in worst["rank"]],
+            "by embedding": [f"{rank:g}" for rank in worst["model_rank"]],
+            "lost": [percent(share, 1) for share in worst["disagreement"]],
+            "cos": [f"{cosine:.2f}".replace("-", "−") for cosine in worst["cosine"]],
+        }
     )
-    config = {
-        "cosine": st.column_config.NumberColumn(format="%.3f"),
-        "pair": st.column_config.Column(width="medium"),
-        "of what is lost": share_column(digits=1, help="Of all that keeps ρ_w under 1: Σ w·gap² over the items."),
-        "hubs": st.column_config.Column(help="Tokens that the embedding puts into too many of its top items."),
-    }
-    alt = "The worst disagreements"
-    st.dataframe(table, hide_index=True, column_config=config, alt=alt)
-    st.caption("The items that cost the most, top ranks weighing more.")
+    if (worst["hubs"] != "").any():
+        table["hubs"] = worst["hubs"].to_numpy()
+    of_cells(table, "The worst disagreements")
+    st.caption(
+        "The items that cost the most, top ranks weighing more. Lost: their share of all that keeps ρ_w under 1 "
+        "(Σ w·gap² over the items). Hubs: tokens that the embedding puts into too many of its top items."
+    )
 
 
 def _hubs(why: WhyView, view: EvaluateView) -> None:
@@ -109,7 +112,9 @@ def _contrast(view: EvaluateView, place: int, stem: str, project: Project) -> No
         curves = curves[curves["pairs"].isin(kept)]
     alt = "Values by area and of random pairs"
     chart_files.show(campaign_charts.similarity_curves(curves, value), curves, name=f"{stem}-areas", alt=alt)
-    st.caption("Figure 3 of the paper. Where an area lies no higher than random pairs, the embedding hardly knows it.")
+    st.caption(
+        "Where an area lies no higher than random pairs, the embedding hardly knows it.", help="Figure 3 of the paper."
+    )
 
 
 def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:

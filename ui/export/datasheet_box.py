@@ -38,7 +38,7 @@ def datasheet_box(project: Project, fields: SheetFields) -> None:
                     fields.licence,
                     key=f"licence-{project.id}-{fields.licence}",
                     place=left,
-                    help="What others may do with it. Without one they may do nothing.",
+                    help="What others may do with it. Without one, nothing is allowed.",
                 ),
                 "licence_note": right.text_input("Licence note", fields.licence_note, max_chars=MAX_LINE),
                 "language": left.text_input(

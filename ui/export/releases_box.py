@@ -51,7 +51,7 @@ def _release(project: Project, view: ExportView, model_answers: bool) -> None:
         if view.fields.missing:
             lacking = ", ".join(view.fields.missing)
             st.caption(f"The datasheet still lacks: {lacking}.")
-        version = st.text_input("Version", placeholder="1.0", max_chars=40, help="Taken once, it can't be used again.")
+        version = st.text_input("Version", placeholder="1.0", max_chars=40, help="Once used, it can't be used again.")
         note = st.text_area("What is new", max_chars=MAX_NOTE, height=80)
         if st.form_submit_button("Release"):
             try:

@@ -1,6 +1,8 @@
-"""What the words of the app mean, a sentence or two each; the Help page shows them."""
+"""What the terms of the app mean, a sentence or two each; the Help page shows them."""
 
 from __future__ import annotations
+
+from core.protocols import collectable
 
 WORDS = (
     ("Token", "A word, or several that name one thing, such as *machine learning*."),
@@ -38,11 +40,7 @@ WORDS = (
     ("Plan", "How many ballots (n_b), which share of items stays (α), how often an item is shown in a ballot (M)."),
     (
         "Protocol",
-        (
-            "Which items stay, how opponents are drawn and how votes become scores. The plan names it: the paper's "
-            "draws opponents at random in every ballot; Runoff's own lets near neighbours meet from ballot 2 on, and "
-            "fits all votes together; every item alike, in one ballot, is there to compare them in simulations."
-        ),
+        "Which items stay, how opponents are drawn and how votes become scores. The plan names it.",
     ),
     ("Registration", "The plan frozen and hashed before the first vote, so that others can see what was kept of it."),
     ("x", "Borda score: the share of its comparisons in a ballot that an item won; a tie counts half."),
@@ -53,7 +51,7 @@ WORDS = (
     ),
     (
         "Interval",
-        "lower and upper of a score: if the voters are drawn anew many times, 90 % of its values lie between them.",
+        "lower and upper of a score: if the voters are drawn again many times, 90 % of its values lie between them.",
     ),
     (
         "b̂",
@@ -113,6 +111,12 @@ WORDS = (
 )
 
 
-def of(word: str) -> str:
-    """What a word means, for the help of a heading or a box; `KeyError` for one that isn't explained."""
-    return dict(WORDS)[word]
+def terms() -> list[tuple[str, str]]:
+    """Every term with its meaning, and with the protocols there are."""
+    offered = " ".join(protocol.about.advice for protocol in collectable().values())
+    return [(term, f"{meaning} {offered}" if term == "Protocol" else meaning) for term, meaning in WORDS]
+
+
+def of(term: str) -> str:
+    """What a term means, for the help of a heading or a box; `KeyError` for one that isn't explained."""
+    return dict(terms())[term]

@@ -26,7 +26,7 @@ def checks_form(start: CheckSettings | None, *, key: str, locked: bool) -> Check
         key=f"checks-{key}",
         disabled=locked,
         help=(
-            "Some comparisons more, which voters can't tell from the others. They show how good the votes are, and "
+            "A few extra comparisons, which voters can't tell from the others. They show how good the votes are, and "
             "what was lost at the cuts. They never enter scores."
         ),
     )
@@ -71,7 +71,7 @@ def _overlap(old: CheckSettings, key: str, locked: bool) -> tuple[float, int]:
     with right:
         about = "The voter whose vote counts is one of them."
         voters = _number(
-            "By so many voters", old.overlap_voters, 2, MOST_OVERLAP_VOTERS, f"overlap-voters-{key}", locked, about
+            "By how many voters", old.overlap_voters, 2, MOST_OVERLAP_VOTERS, f"overlap-voters-{key}", locked, about
         )
     return round(float(percent) / 100, 6), voters
 
@@ -80,10 +80,10 @@ def _audit(old: CheckSettings, key: str, locked: bool) -> tuple[int, int]:
     left, right = st.columns(2)
     with left:
         about = (
-            "So many of the items a ballot cuts come back once, drawn at random, against items near the end of the "
-            "top 10: that shows how many of the top were lost. 0: none."
+            "How many of the items a ballot cuts come back once, drawn at random, against items near the end of the "
+            "top 10; this shows how many of the top were lost. 0: none."
         )
-        items = _number("Cut items that come back, a ballot", old.audit_items, 0, 100, f"audit-{key}", locked, about)
+        items = _number("Cut items that come back, per ballot", old.audit_items, 0, 100, f"audit-{key}", locked, about)
     with right:
         votes = _number("Comparisons of each", old.audit_votes, 1, 40, f"audit-votes-{key}", locked, "One vote each.")
     return items, votes
@@ -108,8 +108,8 @@ def _gold(old: CheckSettings, key: str, locked: bool) -> tuple[int, str, int]:
             help="For every voter: as often as if the tasks were shared out evenly.",
         )
     with right:
-        about = "A comparison is shown again later in the task, sides exchanged."
-        repeats = _number("Repeats a task", old.repeats, 0, 5, f"repeats-{key}", locked, about)
+        about = "A comparison is shown again later in the task, with sides swapped."
+        repeats = _number("Repeats per task", old.repeats, 0, 5, f"repeats-{key}", locked, about)
     return gold, str(per), repeats
 
 

@@ -44,8 +44,8 @@ def _offer(project: Project, area_id: int | None) -> None:
                 key=f"pilot-{project.id}-{area_id}",
                 width=160,
                 help=(
-                    "50 to 100 are enough for times and shares. Let five voters at least answer them, so that there "
-                    "are intervals. With few items there may be some comparisons less or more."
+                    "50 to 100 are enough for times and shares. Let at least five voters answer them, so that there "
+                    "are intervals. With few items the number may differ slightly."
                 ),
             )
             frame.command_button(
@@ -101,19 +101,19 @@ def figures(view: PilotView) -> None:
     for remark in view.remarks:
         st.warning(frame.plain(remark), icon=":material/lightbulb:")
     if view.tokens is not None and len(view.tokens):
-        st.markdown("**Words of comparisons that somebody didn't know a word of**")
+        st.markdown("**Tokens of comparisons that somebody didn't know a word of**")
         st.caption(
             "Voters don't say which word it was, so each of the four has the answer. Look at those with a large share."
         )
         config = {
-            "share": share_column("share", help="Of the answers with this word."),
+            "share": share_column("share", help="Of the answers with this token."),
         }
         st.dataframe(
             in_percent(view.tokens, "share"),
             hide_index=True,
             column_config=config,
             lazy=True,
-            alt="Words that may be unknown",
+            alt="Tokens that may be unknown",
         )
 
 

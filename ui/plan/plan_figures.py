@@ -16,6 +16,8 @@ from core.store.projects.plans import PlanSettings
 from core.views.plan import is_reliable
 from ui.shared import chart_files, frame
 
+ADVICE = "Section 2.7 of the paper."
+
 
 def figures(plan: Plan, settings: PlanSettings, cost: Cost) -> None:
     """The plan's numbers in a row of figures."""
@@ -60,7 +62,7 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.number_input(
-            "Wage to reach, an hour",
+            "Wage to reach, per hour",
             0.0,
             10_000.0,
             0.0,
@@ -118,11 +120,11 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
     )
     left, right = st.columns(2)
     with left:
-        st.markdown("**Items a ballot**")
+        st.markdown("**Items per ballot**")
         chart = campaign_charts.ballot_sizes(plan.sizes, plan.appearances_by_ballot)
         chart_files.show(chart, table, name=f"{name}-items", alt="Items in each ballot")
     with right:
-        st.markdown("**Votes an item**")
+        st.markdown("**Votes per item**")
         chart = campaign_charts.votes_along_ranks(plan.sizes, plan.appearances_by_ballot, plan.uniform_appearances)
         chart_files.show(chart, table, name=f"{name}-votes", alt="Votes on an item by its rank")
         st.caption("The dashed line is M_unif: what each item would get if no ballot cut any.")
@@ -130,10 +132,11 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
     st.dataframe(table, hide_index=True, column_config=whole, alt="The ballots of the plan")
     first = quota(plan, settings.n_voters, settings.task_size)[0]
     st.caption(
-        "So that the fastest voters don't decide (§2.5): in ballot 1 at most "
-        f"{many(first.tasks_per_voter, 'task')} ({many(first.comparisons_per_voter, 'comparison')}) a voter, "
+        "So that the fastest voters don't decide: in ballot 1 at most "
+        f"{many(first.tasks_per_voter, 'task')} ({many(first.comparisons_per_voter, 'comparison')}) per voter, "
         f"{percent(first.share, 1)} of its votes. Set this limit where voters work; the Collect page shows how evenly "
-        "the votes came."
+        "the votes came.",
+        help="Section 2.5 of the paper.",
     )
 
 
@@ -147,9 +150,10 @@ def advice(plan: Plan, found: Forecast | None) -> None:
         else:
             st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
     if all(problem.is_slight for problem in problems):
-        st.caption(":material/check_circle: The plan keeps to the paper's advice (§2.7).")
+        st.caption(":material/check_circle: The plan keeps to the paper's advice.", help=ADVICE)
     elif trusted and found is not None:
         st.caption(
-            f"These are the paper's rules of thumb (§2.7). Simulated with this project's items and voters as guessed "
-            f"below, the plan comes to ρ_w = {found.rho_w.mean:.2f}."
+            f"These are the paper's rules of thumb. Simulated with this project's items and voters as assumed below, "
+            f"the plan comes to ρ_w = {found.rho_w.mean:.2f}.",
+            help=ADVICE,
         )

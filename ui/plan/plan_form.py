@@ -41,13 +41,13 @@ NUMBERS = (
                 "The collection goes in this many rounds; after each, only the leading items stay. Advised: 2 to 10."),
     NumberField("keep", "Share that stays, α", 0.01, 0.99, 0.05,
                 "The fraction of a ballot's items that goes on."),
-    NumberField("task_size", "Comparisons a task", 1, 50, 1,
+    NumberField("task_size", "Comparisons per task", 1, 50, 1,
                 "A task is what one voter answers in one sitting."),
     NumberField("n_voters", "Voters", 1, 1_000_000, 1,
                 "How many people you expect. The Collect page warns when few of them give most votes."),
-    NumberField("seconds_per_comparison", "Seconds a comparison", 0.1, 3600.0, 1.0,
+    NumberField("seconds_per_comparison", "Seconds per comparison", 0.1, 3600.0, 1.0,
                 "The average time t̄ of one comparison; hours follow from it (Eq. 10)."),
-    NumberField("reward", "Reward a task", 0.0, 10_000.0, 0.05,
+    NumberField("reward", "Reward per task", 0.0, 10_000.0, 0.05,
                 "In your currency; 0 where nobody is paid."),
     NumberField("fee", "Platform's fee, %", 0.0, 1000.0, 5.0,
                 "What the platform takes on top of the reward; Mechanical Turk took 20 %.", scale=100.0),
@@ -215,6 +215,6 @@ def read_appearances(text: str) -> int | tuple[int, ...]:
         numbers = ()
     if not numbers:
         raise PlanError(
-            f"“{text}” is no number of appearances. Type one whole number, or one per ballot such as 20, 20, 30."
+            f"“{text}” isn't a number of appearances. Type one whole number, or one per ballot such as 20, 20, 30."
         )
     return numbers[0] if len(numbers) == 1 else numbers

@@ -66,7 +66,9 @@ def planner_box(
     `key` is that of the plan's widgets, which a plan found is put into; `unasked`: the plan is simulated before anybody
     asks, as it is a saved or proposed one and no draft that changes by the minute.
     """
-    st.subheader("What these votes would give", help="By campaigns that simulated voters answer (§4.1 of the paper).")
+    st.subheader(
+        "What these votes would give", help="By campaigns that simulated voters answer (section 4.1 of the paper)."
+    )
     source = guess_source(project, area_id, min(settings.n_voters, 1000))
     try:
         guess = cache.load_guess(frame.store(), project, area_id, source)
@@ -90,7 +92,7 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
     for imported in read_embeddings(frame.store(), project.id):
         guesses[imported.id] = f"cosines of {imported.name}"
     similarity = choosers.selectbox(
-        "Guess of the relatedness",
+        "Assumed relatedness",
         guesses,
         place=left,
         key=f"guess-{project.id}",
@@ -106,7 +108,7 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
     if st.session_state.get(key, "paper") not in names:
         st.session_state[key] = "paper"
     panel = choosers.selectbox(
-        "Guess of the voters",
+        "Assumed voters",
         names,
         place=right,
         key=key,
@@ -135,7 +137,7 @@ def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | No
         if job is not None and not job.ended:
             jobs.watch(job.id, partial(jobs.so_far, wanted.doing), f"outlook-{asked.key}")
         elif not unasked or job is not None:
-            about = "Takes some seconds in the background. What was simulated once is kept, and shown at once."
+            about = "This takes a few seconds in the background. What was simulated once is kept, and shown at once."
             planner_jobs.job_button("Simulate this plan", wanted, asked, help=about)
         return None
     ours = outlook.forecasts[asked.settings.protocol]
@@ -179,7 +181,7 @@ def _ceiling(asked: planner_jobs.PlannerRequest) -> None:
     cure = (
         f"{found.enough:,} such voters would reach {RELIABLE}."
         if found.enough
-        else "Eight times as many such voters would not do either: find voters who agree more, or clearer items."
+        else "Eight times as many such voters wouldn't be enough either: find voters who agree more, or clearer items."
     )
     st.warning(
         f"This panel can't give you a reliable top: even the median opinion of all {found.n_voters:,} voters on "
@@ -270,7 +272,8 @@ def _paper_figures(project: Project) -> None:
         chart_files.show(chart, two.points, name=f"{stem}-simulated-figure-2", alt=alt)
         st.caption(
             f"{many(len(two.points), 'item')} of a simulated campaign, σ* = .1 and ε = .01 for all voters; the "
-            f"slope is b̂ = {two.slope:.3f} (Eq. 6)."
+            f"slope is b̂ = {two.slope:.3f}.",
+            help="Equation 6 of the paper.",
         )
     with right:
         st.markdown("**Figure 4: scores by ballot along the true ranks**")

@@ -72,9 +72,10 @@ def search_box(asked: PlannerRequest, *, locked: bool) -> None:
         if found is None and budget:
             of = (budget, asked.settings.protocol, goal)
             wanted = BestPlan(asked.project.id, 0, asked.area_id, asked.source, *of)
+            quick = protocol_of(asked.settings.protocol).about.effort == 1
             about = (
                 "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling. "
-                "It takes half a minute by the paper's protocol, some minutes by Runoff's own."
+                f"It takes {'half a minute' if quick else 'a few minutes'} by this protocol."
             )
             job_button("Find the best plan", wanted, asked, help=about)
     if found is not None:
@@ -86,7 +87,7 @@ def _budget(asked: PlannerRequest) -> int:
     kind = choosers.selectbox(
         "Budget of", dict(BUDGETS),
         key=f"search-of-{asked.project.id}", width=170,
-        help="Tasks that aren't full may cost up to one task a ballot more.",
+        help="Tasks that aren't full may cost up to one more task per ballot.",
     )  # fmt: skip
     cost = asked.settings.cost(asked.plan)
     usual = {"votes": float(asked.plan.n_comparisons), "hours": cost.hours, "total": cost.total}[kind]

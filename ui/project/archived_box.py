@@ -28,7 +28,7 @@ def archived_box(store: Store) -> None:
     if not st.toggle(
         "From archived results",
         key=f"archived-{turn}",
-        help="Tokens and comparisons are rebuilt from the words shown to voters.",
+        help="Tokens and comparisons are rebuilt from what voters were shown.",
     ):
         return
     uploads = st.file_uploader(

@@ -38,7 +38,7 @@ def new_project() -> None:
             "Kind",
             dict(KINDS),
             key="new-kind",
-            help="Take a trial to see the whole way first, with no people.",
+            help="Choose a trial to see the whole process first, without people.",
         )
         asks = choosers.radio(
             kinds.LABEL,

@@ -85,7 +85,7 @@ def files_box(store: Store, project: Project) -> None:
         archive_project,
         project.id,
         done=f"{project.name} is archived. Restore it under “New project, import”.",
-        help="It is hidden, and nothing of it is lost.",
+        help="It is hidden, and nothing is lost.",
     )
     with st.form("delete"):
         stake = cache.load_at_stake(store, project)

@@ -38,7 +38,7 @@ def by_ballot(view: ScoresView, project: Project, stem: str) -> None:
             name=f"{stem}-scores-by-ballot",
             alt="Scores by ballot along the ranks",
         )
-        st.caption("Win ratios of each ballot and the final score along the ranks (Figure 4 of the paper).")
+        st.caption("Win ratios of each ballot and the final score along the ranks.", help="Figure 4 of the paper.")
     with right:
         st.markdown("##### Rescaling", help=glossary.of("b̂"))
         _figure2(view, project, stem)
@@ -48,7 +48,7 @@ def by_ballot(view: ScoresView, project: Project, stem: str) -> None:
 def _figure2(view: ScoresView, project: Project, stem: str) -> None:
     """Figure 2: how a ballot was brought to the scale of the first."""
     if not view.rescalings:
-        st.caption("Figure 2 of the paper needs two closed ballots.")
+        st.caption("It is drawn once two ballots are closed.")
         return
     numbers = {r.ballot: str(r.ballot) for r in view.rescalings}
     chosen = choosers.segmented_control("Ballot", numbers, key=f"fig2-{project.id}")
@@ -62,7 +62,8 @@ def _figure2(view: ScoresView, project: Project, stem: str) -> None:
     else:
         st.caption(
             f"Each dot is one of {len(r.points):,} items. The line is y = 1 − b̂ + b̂·x with b̂ = {r.slope:.3f}; "
-            "it brings the ballot's win ratios to the scale of ballot 1 (Eq. 6, Figure 2 of the paper)."
+            "it brings the ballot's win ratios to the scale of ballot 1.",
+            help="Equation 6 and Figure 2 of the paper.",
         )
         if r.slope > 1:
             st.warning(f"b̂ is over 1 in ballot {r.ballot}: the paper expects at most 1, and scores may fall below 0.")
@@ -72,7 +73,7 @@ def random_pairs(project: Project) -> None:
     """Figure 3, for the embedding that is chosen."""
     embeddings = read_embeddings(frame.store(), project.id)
     if not embeddings:
-        st.caption("Figure 3 of the paper needs an embedding.")
+        st.caption("It is drawn once the project has an embedding.")
         frame.link("embeddings", "Load an embedding", icon=":material/arrow_forward:")
         return
     chosen = embeddings[0]
@@ -89,8 +90,8 @@ def _every_ballot(view: ScoresView, project: Project) -> None:
     alt = "Scores by item and ballot"
     st.dataframe(shown, hide_index=True, lazy=True, alt=alt)
     st.caption(
-        "x is the share of votes won (Eq. 1), y is x on the scale of ballot 1 (Eq. 6), ȳ the mean of the y's so "
-        "far (Eq. 5)."
+        "x is the share of votes won, y is x on the scale of ballot 1, ȳ the mean of the y's so far.",
+        help="Equations 1, 6 and 5 of the paper.",
     )
 
 

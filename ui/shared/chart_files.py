@@ -31,7 +31,7 @@ def save(chart: Chart, table: pd.DataFrame, *, name: str) -> None:
     narrow = "As wide as one of a paper's two columns, 3⅓ inches, with smaller letters."
     files = (
         ("SVG", partial(to_svg, chart), "svg", "image/svg+xml", "For papers: sharp at any size. 6.5 inches wide."),
-        ("PNG", partial(to_png, chart), "png", "image/png", "300 dots an inch. 6.5 inches wide."),
+        ("PNG", partial(to_png, chart), "png", "image/png", "300 dots per inch. 6.5 inches wide."),
         ("SVG, one column", partial(to_svg, chart, width=COLUMN), "column.svg", "image/svg+xml", narrow),
         ("PNG, one column", partial(to_png, chart, width=COLUMN), "column.png", "image/png", narrow),
         ("CSV", partial(table_for_spreadsheets, table), "csv", "text/csv", "The figures behind the chart."),

@@ -20,10 +20,10 @@ MORE = ("choice_too", "submitted_at", "seconds", "status", "reason", "assignment
 _NONE = "–"
 _HELP = {
     "voter": "Who voted. The same name is the same voter.",
-    "choice": "What was chosen. A name with {n} stands for several columns, one a comparison of the row.",
-    "comparison": "As in the table of comparisons that was given out. Not needed where the words are there.",
-    "task": "The task's id, where a row is a task. Not needed where the words are there.",
-    "left_a": "The words that stood on the left (or first). Not needed where the id of the comparison is there.",
+    "choice": "What was chosen. A name with {n} stands for several columns, one per comparison of the row.",
+    "comparison": "As in the table of comparisons that was given out. Not needed if the tokens are there.",
+    "task": "The task's id, where a row is a task. Not needed if the tokens are there.",
+    "left_a": "The token that stood on the left (or first). Not needed if the comparison's id is there.",
     "assignment": "What tells two answers of one voter to the same comparison apart.",
     "status": "Answers whose status says rejected are kept and, by the usual policy, not counted.",
 }

@@ -2,7 +2,8 @@
 
 Widgets are found again by their labels. So a button that was pressed on the page of one project is pressed on the page
 of another, where that one is shown by then: chosen a moment before, by the browser's way back, or as the first one is
-gone. In such a run the pages get a workspace that takes no changes (`frame.store`), whatever command it would be.
+gone. In such a run the pages get a workspace that takes no changes (`frame.store`), whatever command it would be. Where
+the button isn't on the page that is shown by then, the visitor is told all the same.
 """
 
 from __future__ import annotations
@@ -11,11 +12,17 @@ import streamlit as st
 
 from core.store.projects.project_commands import Project
 
-_DRAWN, _DRAWING, _REFUSED = "_drawn", "_drawing", "_refused"  # in the session
+_DRAWN, _DRAWING, _REFUSED, _PRESSED = "_drawn", "_drawing", "_refused", "_pressed"  # in the session
 
 
-def begin(shown: Project | None) -> None:
-    """A run begins that shows this project, or none."""
+def pressed() -> None:
+    """A button that changes something was pressed: what it does on a click, before the run that finds it pressed."""
+    st.session_state[_PRESSED] = True
+
+
+def begin(shown: Project | None) -> str:
+    """A run begins that shows this project, or none; why what was pressed on the page before it isn't done, or ""."""
+    was_pressed = st.session_state.pop(_PRESSED, False)
     drawn = st.session_state.get(_DRAWN)
     st.session_state[_DRAWING] = None if shown is None else (shown.id, shown.name)
     st.session_state[_REFUSED] = None
@@ -24,6 +31,7 @@ def begin(shown: Project | None) -> None:
             f"This page was drawn for “{drawn[1]}”; “{shown.name}” is shown now. Nothing was done. Choose the "
             "project that you mean, and do it again."
         )
+    return (refused() or "") if was_pressed else ""
 
 
 def whole() -> None:

@@ -1,4 +1,4 @@
-"""In which encoding a file's texts are: found by itself, or chosen by a person."""
+"""In which encoding a file's texts are: detected automatically, or chosen by a person."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def of_file(key: str) -> str | None:
     """The encoding of a list, None where it is found by the content: UTF-8, UTF-16 or Windows-1252."""
     chosen = choosers.selectbox(
         "Encoding",
-        {_ITSELF: "found by itself"} | {encoding: encoding for encoding in ENCODINGS},
+        {_ITSELF: "detected automatically"} | {encoding: encoding for encoding in ENCODINGS},
         key=f"encoding-{key}",
         help="Choose one if letters look wrong below. gb18030 reads files in gbk and gb2312 too; utf-8-replace keeps "
         "what is in UTF-8, and marks what isn't with �.",

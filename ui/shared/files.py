@@ -58,7 +58,7 @@ def _checked(path: Path) -> Path | None:
             return path
         if path.is_dir():
             held = _some(path, "")
-            st.info(frame.plain(f"That is a folder. Add a file's name, or browse it. It holds: {held}"))
+            st.info(frame.plain(f"That is a folder. Add a file's name, or browse the folder. It holds: {held}"))
         elif path.parent.is_dir():
             text = f"There is no file {path.name} in {path.parent}. Near it: {_some(path.parent, path.name)}"
             st.warning(frame.plain(text))
@@ -93,7 +93,7 @@ def _browse(key: str) -> None:
         {"name": shown_name(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in shown
     ]
     if not rows:
-        st.caption("Nothing to choose here.")
+        st.caption("There is nothing to choose here.")
         return
     picked = st.dataframe(
         rows,

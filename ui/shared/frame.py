@@ -17,6 +17,7 @@ from core.views.overview import RankingStatus
 from ui.shared import choosers, drawn_page
 from ui.shared.badges import Badge
 from ui.shared.badges import show as show_badges
+from ui.shared.notice import come_to_top
 
 # key, title, icon; the key is the file's name and the page's address
 PAGES = (
@@ -174,7 +175,8 @@ def choose_project() -> None:
     before = st.session_state.get("project_id")
     chosen = next((key for key in (asked, before) if key in projects), next(iter(projects), None))
     st.session_state["project_id"] = chosen
-    drawn_page.begin(projects.get(chosen or ""))
+    if undone := drawn_page.begin(projects.get(chosen or "")):
+        flash(undone, kind="warning")
     if chosen is None:
         return
     if st.session_state.pop("_go_on", False):
@@ -244,9 +246,10 @@ def _pick() -> None:
     st.session_state["_go_on"] = True
 
 
-def flash(message: str, *, kind: str = "success", details: Sequence[str] = ()) -> None:
-    """Show a message at the top of the next run, in one box with its details."""
-    st.session_state.setdefault("_flash", []).append((kind, message, tuple(details)))
+def flash(message: str, *, kind: str = "success", details: Sequence[str] = (), pressed: bool = True) -> None:
+    """Show a message at the top of the next run, in one box with its details, and bring the page there; not from under
+    somebody who types, where no button was `pressed` for it."""
+    st.session_state.setdefault("_flash", []).append((kind, message, tuple(details), pressed))
 
 
 def show_flash() -> None:
@@ -256,11 +259,12 @@ def show_flash() -> None:
         "warning": st.warning,
     }
     with st.container():  # one place, with a message or without: what follows keeps its own, and open tabs stay open
-        for kind, message, details in st.session_state.pop("_flash", []):
+        messages = st.session_state.pop("_flash", [])
+        for kind, message, details, _ in messages:
             listed = "\n".join(f"- {plain(detail)}" for detail in details)
             shows[kind](f"{plain(message)}\n\n{listed}" if details else plain(message))
-            # Whoever pressed a button far down the page doesn't see its top.
-            st.toast(plain(message), icon=":material/check_circle:" if kind == "success" else ":material/warning:")
+        if messages:
+            come_to_top(pressed=any(pressed for *_, pressed in messages))
 
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])")
@@ -319,5 +323,5 @@ def command_button(
     label: str, action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **options: Any
 ) -> None:
     """A button that sends one command, checked against what the visitor saw; `options` go to the button."""
-    if st.button(label, **options):
+    if st.button(label, on_click=drawn_page.pressed, **options):
         carry_out(action, store(), *args, done=done, expected_revision=expected())

@@ -1,4 +1,4 @@
-"""Commands and figures on pages: the button that asks for one, its sign with Stop, and the message of its end.
+"""Commands and figures on pages: the button that asks for one, its sign with Cancel, and the message of its end.
 
 What is short is there when this returns; else a job does it, and any tab of the project shows the job's sign.
 """
@@ -22,11 +22,12 @@ from core.jobs import lifecycle
 from core.store import Store
 from core.store.projects.project_commands import Project
 from core.views.wording import moment
-from ui.shared import cache, choosers, frame
+from ui.shared import cache, choosers, drawn_page, frame
+from ui.shared.notice import come_to_top
 
 R = TypeVar("R")
 _WATCHED = "_watched_commands"  # in the session: ids of jobs whose end this visitor is told
-_BEGUN = "_begun_command"  # what it does, until the visitor is told
+_BEGUN = "_begun_command"  # whether this visitor has just begun one, whose sign is to be seen
 _ASKED = "_asked_commands"  # those that this visitor asked for
 
 
@@ -49,7 +50,7 @@ def send(command: Command[R], then: Callable[[], Any] | None = None) -> None:
         if isinstance(outcome, Started):
             for kept in (_WATCHED, _ASKED):
                 st.session_state.setdefault(kept, []).append(outcome.job_id)
-            st.session_state[_BEGUN] = command.doing
+            st.session_state[_BEGUN] = True
         else:
             frame.flash(command.summary(outcome.result))
             frame.changed_here()
@@ -62,7 +63,7 @@ def offer(label: str, command: Command[Any], then: Callable[[], Any] | None = No
     """A button that carries out a command, unless a job carries out such a one now; `then` as for `send`, `options` go
     to the button.
 
-    Why the last job of just this command ended early stands beside it.
+    Why the last job of just this command ended early, or that it was cancelled, stands beside it.
     """
     store, running = frame.store(), False
     if executor.takes_long(store, command):
@@ -71,7 +72,11 @@ def offer(label: str, command: Command[Any], then: Callable[[], Any] | None = No
         last = executor.last_of(store, command)
         if last is not None and last.state == "failed":
             st.warning(frame.plain(executor.ended_text(store, last)))
-    if st.button(label, **{**options, "disabled": running or options.get("disabled", False)}):
+        elif last is not None and last.state == "cancelled":
+            st.caption(frame.plain(executor.ended_text(store, last)))
+    if st.button(
+        label, on_click=drawn_page.pressed, **{**options, "disabled": running or options.get("disabled", False)}
+    ):
         send(command, then)
 
 
@@ -87,11 +92,11 @@ def report_ends() -> None:
         if job is None:  # the project is gone, and its jobs with it
             continue
         if job.state == "done":
-            frame.flash(executor.done_text(job))
+            frame.flash(executor.done_text(job), pressed=False)
             if job_id in st.session_state.get(_ASKED, []):
                 made = executor.opened(job) or made
         else:
-            frame.flash(executor.ended_text(store, job), kind="warning")
+            frame.flash(executor.ended_text(store, job), kind="warning", pressed=False)
         frame.changed_here()
     if made:
         frame.open_project(made)
@@ -101,12 +106,11 @@ def show_under_way() -> None:
     """The sign of each command that a job carries out on the chosen project or the workspace, whoever asked for it."""
     project_id = st.session_state.get("project_id")
     running = executor.under_way(frame.store(), project_id)
-    begun = st.session_state.pop(_BEGUN, None)
-    if begun is not None and running:  # whoever pressed a button far down the page doesn't see its top
-        told = f"{begun} began in the background. Its sign stands at the top of the page."
-        st.toast(frame.plain(told), icon=":material/hourglass_top:")
+    begun = st.session_state.pop(_BEGUN, False)
     with st.container():  # one place, with a sign or without: what follows keeps its own
         if running:
+            if begun:
+                come_to_top(pressed=True)
             watched = st.session_state.setdefault(_WATCHED, [])
             watched += [job.id for job in running if job.id not in watched]
             _watch(project_id, {job.id for job in running})
@@ -123,7 +127,7 @@ def _watch(project_id: str | None, were_running: set[str]) -> None:
         _with_stop(store, job, lambda job: so_far(executor.doing(job), job, executor.meanwhile(store, job)), job.id)
 
 
-HELP = "It reads all votes in the background, which may take some minutes. You may leave this page."
+HELP = "It reads all votes in the background, which may take a few minutes. You may leave this page."
 
 
 def figure(
@@ -163,7 +167,7 @@ def figure(
                 moment=moment(job.created_at),
             )
             st.caption(f":material/history: {frame.plain(told)}")
-            start_button(wanted, "Compute it anew", f"anew-{key}", help=HELP)
+            start_button(wanted, "Compute it again", f"anew-{key}", help=HELP)
     return found
 
 
@@ -205,7 +209,7 @@ def start_button(
     wanted: Figure[Any], button: str, key: str, before: Callable[[], Any] | None = None, **options: Any
 ) -> None:
     """A button that starts the job of a figure, unless it is under way; `options` go to the button."""
-    if st.button(button, key=key, **{"icon": ":material/calculate:", **options}):
+    if st.button(button, key=key, on_click=drawn_page.pressed, **{"icon": ":material/calculate:", **options}):
         begin(wanted, before)
 
 

@@ -27,7 +27,9 @@ def mapping_box(store: Store, project: Project, file: Any, *, needed: bool) -> N
         known = read_mapping(store, project.id, found.header)
         mapping = columns_form(found, known or found.guessed, f"columns-{file.file_id}")
         with st.container(horizontal=True):
-            if st.button("Read it so", type="primary", key=f"map-{file.file_id}", disabled=not mapping.is_complete):
+            if st.button(
+                "Read it this way", type="primary", key=f"map-{file.file_id}", disabled=not mapping.is_complete
+            ):
                 done = "These columns are remembered: from now on files with the same header are read this way."
                 frame.carry_out(remember_mapping, store, project.id, found.header, mapping, done=done)
             if known is not None and st.button("Forget these columns", key=f"unmap-{file.file_id}"):

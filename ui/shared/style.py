@@ -27,7 +27,9 @@ _PRINTED = """<style>
 _COMPACT = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem}
 @media (max-width: 640px) {
-  [data-testid="stTable"] :is(th, td) {padding-left: .3rem !important; padding-right: .2rem !important}
+  [data-testid="stTable"] :is(th, td) {
+    padding-left: .3rem !important; padding-right: .2rem !important; font-size: .85rem
+  }
 }
 </style>"""
 # As high as the headline of the Evaluate page with the bar below it: what stands under it stays where it is when the

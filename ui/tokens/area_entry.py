@@ -23,7 +23,7 @@ SHOWN = 20  # notes on a list
 _NO_COLUMN = -1
 _ALL_SHEETS = ""  # no sheet has an empty name
 _FOUND, _LINES, _TABLE = "found", "lines", "table"
-_LAYOUTS = {_FOUND: "found by itself", _LINES: "one token per line", _TABLE: "a table with columns"}
+_LAYOUTS = {_FOUND: "detected automatically", _LINES: "one token per line", _TABLE: "a table with columns"}
 _LAYOUT_HELP = "In a list of one token per line, commas and quotation marks belong to the tokens."
 _BY_LINES = {_FOUND: None, _LINES: True, _TABLE: False}
 

@@ -178,7 +178,8 @@ def _sample_size(project: Project, view: TokensView) -> int | None:
         view.rules.sample_size is not None,
         key=f"sample-{project.id}",
         disabled=view.locked,
-        help="The paper allows it (§2.2); many pairs make a better dataset. The draw follows from the project's seed.",
+        help="The paper allows it (section 2.2); many pairs make a better dataset. The draw follows from the "
+        "project's seed.",
     )
     if not sampled:
         return None

@@ -73,7 +73,7 @@ def _rule(project: Project, view: VotersView, rule: VoterRule) -> tuple[bool, fl
         )
         n = propose(view.quality.table, {rule.key: bound})["voter_id"].nunique()
         judged = n_judged(view.quality.table, rule.key)
-        said = f"names {n:,} of {many(judged, 'voter')}" if judged else "can judge nobody here"
+        said = f"names {n:,} of {many(judged, 'voter')}" if judged else "can't judge anybody here"
         st.markdown(said, width="content")
     return on, float(bound)
 
@@ -96,7 +96,7 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
     chosen = choosers.multiselect("Voters to leave out", offered, key=key, placeholder="Nobody yet")
     if not chosen:
         st.caption(
-            "Their votes stay in the store, laid aside, in all ballots and also those to come. It is logged, and "
+            "Their votes stay in the store but don't count, in all ballots including those to come. It is logged, and "
             "can be undone at any time."
         )
         return

@@ -208,8 +208,8 @@ def known_limitations(facts: Facts) -> tuple[str, ...]:
         limits.append(
             f"{many(facts.voters.n_simulated, 'simulated voter')}: these scores say what a model believes, not people."
         )
-    if about.get("by_chance"):
-        limits.append("The votes can't be told from coin tosses: these scores rank no model.")
+    if facts.ranks_nothing:
+        limits.append(facts.ranks_nothing)
     if camps := about.get("two_camps"):
         limits.append(
             f"The votes are of two opinions: {many(camps[1], 'voter')} against {camps[0]:,}. The scores lie between "

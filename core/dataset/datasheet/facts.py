@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ...errors import InputError, Issue
+from ...scores.signal_test import COIN_TOSSES
 from ...tabular.json_texts import known_values
 from ...trust.agreement import KrippendorffAlpha
 
@@ -100,14 +101,14 @@ def check_fields(found: SheetFields) -> SheetFields:
         if any(not (char.isprintable() or char in "\n\t") for char in value):
             issues.append(Issue("holds a character that can't be printed", column=name))
     if found.licence not in LICENCES:
-        issues.append(Issue("is none of the licences offered", column="licence", found=found.licence))
+        issues.append(Issue("is not one of the licences offered", column="licence", found=found.licence))
     if texts["language"] and not _LANGUAGE.fullmatch(texts["language"]):
         what = "must be a language tag, such as en, it or pt-BR"
         issues.append(Issue(what, column="language", found=texts["language"]))
     if not 0 <= found.dev_share <= 0.9:
         issues.append(Issue("must lie between 0 (no split) and 0.9", column="dev_share", found=f"{found.dev_share:g}"))
     if not 0 <= found.split_seed < 2**31:
-        issues.append(Issue("must be a whole number from 0 on", column="split_seed", found=str(found.split_seed)))
+        issues.append(Issue("must be a whole number, 0 or more", column="split_seed", found=str(found.split_seed)))
     if issues:
         raise InputError("The datasheet can't be saved like this.", issues)
     return SheetFields(**{**vars(found), **texts})
@@ -263,6 +264,12 @@ class Facts:
     @property
     def protocols(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(ranking.protocol for ranking in self.rankings))
+
+    @property
+    def ranks_nothing(self) -> str:
+        """That the votes can't be told from coin tosses, as a sentence; "" where voters share an opinion."""
+        said = f"{COIN_TOSSES[:1].upper()}{COIN_TOSSES[1:]}, so the scores rank nothing."
+        return said if self.about.get("by_chance") else ""
 
     @property
     def is_provisional(self) -> bool:

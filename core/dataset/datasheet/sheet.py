@@ -372,11 +372,11 @@ def pay_rows(facts: Facts) -> list[tuple[str, str]]:
     for ranking in facts.rankings:
         of, plan = f" ({ranking.area})" if ranking.area else "", ranking.plan
         if not plan:
-            rows.append((f"Reward a task{of}", "not recorded"))
+            rows.append((f"Reward per task{of}", "not recorded"))
             continue
         size, reward = plan["task_size"], plan["reward"]
         rows.append(
-            (f"Reward a task{of}", f"{reward:g} for {size} comparisons; fee of the platform {percent(plan['fee'])}")
+            (f"Reward per task{of}", f"{reward:g} for {size} comparisons; fee of the platform {percent(plan['fee'])}")
         )
         planned = hourly(reward, size, plan["seconds_per_comparison"])
         rows.append(

@@ -217,8 +217,8 @@ def recognise(head: FileHead) -> Recognised | None:
         ""
         if words
         else (
-            "an array has no words: name the file that has them, one a line in the order of the rows (or put it beside "
-            f"the array, under the same name with {' or '.join(SUFFIXES)}, or as vocab.txt)."
+            "an array has no words: name the file that has them, one per line in the order of the rows (or put it "
+            f"beside the array, under the same name with {' or '.join(SUFFIXES)}, or as vocab.txt)."
         )
     )
     name = f"{FORMAT}, {dtype}"

@@ -1,8 +1,8 @@
 """People's orders of target groups: a table of places read, checked, and worked out to comparisons.
 
-A row a word that somebody placed: `target`, `voter`, `word`, `place` (1 = most similar; equal places are a tie). The
-authors published shares only, not who ordered what, so the layout is Runoff's own. With the groups known, words that
-are no positives are told; without, a target's positives are all the words that anybody placed.
+One row per word that somebody placed: `target`, `voter`, `word`, `place` (1 = most similar; equal places are a tie).
+The authors published shares only, not who ordered what, so the layout is Runoff's own. With the groups known, words
+that aren't positives are reported; without, a target's positives are all the words that anybody placed.
 
 How far people agree on the orders of target groups, and who stands apart.
 

@@ -155,7 +155,7 @@ class _Collected:
 
 def read_ratings(data: bytes, name: str, *, scale: RatingScale | None = None, encoding: str | None = None) -> RatingSet:
     """Read a rating set from a CSV, TSV or Excel file; with `scale`, ratings that it doesn't allow are left out and
-    told.
+    reported.
 
     Raises `InputError` for a file that is no table, lacks the columns or has one of them twice, or has fewer than two
     items with a rating.

@@ -54,7 +54,7 @@ def draw_pilot(
         seed = ballot_seed(change.project.seed, settings.seed, PILOT, ranking.position)
         items = items_of(conn, project_id, area_id=area_id)
         if len(items) < 2:
-            raise StoreError("A pilot needs two items at least. Add tokens on the Tokens page.")
+            raise StoreError("A pilot needs at least two items. Add tokens on the Tokens page.")
         size = min(len(items), n_comparisons)
         rng = np.random.default_rng([seed, 5])
         sample = np.sort(rng.choice(len(items), size=size, replace=False))

@@ -1,4 +1,4 @@
-"""Rules about votes, and about what is counted from them: each figure is counted anew from the judgements."""
+"""Rules about votes, and about what is counted from them: each figure is counted again from the judgements."""
 
 from __future__ import annotations
 

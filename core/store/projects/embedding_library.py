@@ -229,7 +229,7 @@ def set_lookup(store: Store, project_id: str, embedding_id: str, look_up: LookUp
     with command(store, project_id, "set look-up") as change:
         of = next((e for e in embeddings_of(change.conn, project_id) if e.id == embedding_id), None)
         if of is None:
-            raise StoreError("This embedding is not compared in the project any more.")
+            raise StoreError("This embedding is no longer compared in the project.")
         if look_up.takes_means and not of.has_vectors:
             raise InputError(f"{of.name} gives similarities of pairs; it has no vectors to take a mean of.")
         values = {"lower": look_up.lower, "multiword": look_up.multiword}

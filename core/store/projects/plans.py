@@ -170,9 +170,9 @@ class PlanSettings:
 def check_settings(settings: PlanSettings) -> PlanSettings:
     """The settings unchanged; `PlanError` naming the first one that makes no sense."""
     limits = {
-        "task_size": (1, MAX_TASK_SIZE, "Comparisons a task"),
+        "task_size": (1, MAX_TASK_SIZE, "Comparisons per task"),
         "n_voters": (1, 1_000_000, "The number of voters"),
-        "seconds_per_comparison": (0.1, 3600, "Seconds a comparison"),
+        "seconds_per_comparison": (0.1, 3600, "Seconds per comparison"),
         "reward": (0, 10_000, "The reward"),
         "fee": (0, 10, "The fee"),
         "seed": (0, 2**31 - 1, "The seed"),

@@ -88,7 +88,7 @@ def read_table(table: sa.Table, file: IO[bytes], where: str, n_rows: int, schema
             finally:
                 csv.field_size_limit(before)
     except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{where} is no CSV table in UTF-8 ({error}). {FETCH_AGAIN}") from error
+        raise InputError(f"{where} isn't a CSV table in UTF-8 ({error}). {FETCH_AGAIN}") from error
     return rows if len(columns) == len(table.c) else _with_defaults(table, columns, rows)
 
 
@@ -276,7 +276,9 @@ def read_zip(data: bytes) -> Contents:
     except InputError:
         raise
     except DAMAGED as error:
-        raise InputError(f"This file is no zip file, or a truncated or damaged one ({error}). {FETCH_AGAIN}") from error
+        raise InputError(
+            f"This file isn't a zip file, or a truncated or damaged one ({error}). {FETCH_AGAIN}"
+        ) from error
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         rows = {table.name: _table(table, archive, manifest) for table in TABLES}
     if [row[0] for row in rows[t.project.name]] != [manifest.project_id]:
@@ -285,7 +287,7 @@ def read_zip(data: bytes) -> Contents:
     if strange:
         raise InputError(
             f"A kept file isn't what its name says. {FETCH_AGAIN}",
-            [Issue("has another checksum", column=f"uploads/{name}") for name in strange],
+            [Issue("has a different checksum", column=f"uploads/{name}") for name in strange],
         )
     return Contents(manifest.project_id, rows, uploads, manifest.missing, manifest.runoff)
 
@@ -295,7 +297,7 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     found = archive.infolist()
     entries = {entry.filename: entry for entry in found}
     if _MANIFEST not in entries:
-        raise InputError(f"This zip file has no {_MANIFEST}, so it is no exported project. {FETCH_AGAIN}")
+        raise InputError(f"This zip file has no {_MANIFEST}, so it isn't an exported project. {FETCH_AGAIN}")
     issues = [Issue("is there twice", column=name) for name in entries if len(found) != len(entries)][:1]
     for name, entry in entries.items():
         shown = name[:100]
@@ -304,7 +306,7 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         elif entry.flag_bits & 1:
             issues.append(Issue("has a password", column=shown))
     if issues:
-        raise InputError(f"This zip file is no exported project. {FETCH_AGAIN}", issues)
+        raise InputError(f"This zip file isn't an exported project. {FETCH_AGAIN}", issues)
     return entries
 
 
@@ -344,9 +346,9 @@ def _compare_names(found: set[str], manifest: _Manifest) -> None:
     """Raise `InputError` unless the members are those of the manifest, with all tables and no other one."""
     tables = {f"tables/{table.name}.csv" for table in TABLES if is_of(table, manifest.schema)}
     issues = [Issue("is missing", column=name) for name in sorted((tables | set(manifest.members)) - found)]
-    issues += [Issue("stands not in the manifest", column=name) for name in sorted(found - set(manifest.members))]
+    issues += [Issue("isn't in the manifest", column=name) for name in sorted(found - set(manifest.members))]
     strange = {name for name in found if name.startswith("tables/")} - tables
-    issues += [Issue("is no table of this Runoff", column=name) for name in sorted(strange)]
+    issues += [Issue("isn't a table of this Runoff", column=name) for name in sorted(strange)]
     if issues:
         raise InputError(f"The file's parts aren't those of an exported project. {FETCH_AGAIN}", issues)
 

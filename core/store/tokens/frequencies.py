@@ -65,7 +65,7 @@ def use_ranks(store: Store, project_id: str, embedding_id: str, *, share: float,
     with store.read() as conn:
         imported = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
     if imported is None:
-        raise StoreError("This embedding is not compared in the project any more.")
+        raise StoreError("This embedding is no longer compared in the project.")
     embedding = open_library(store, imported)
     if embedding.kind != "vectors":
         raise InputError(f"{imported.name} is a table of similarities: its order says nothing about frequency.")

@@ -2,7 +2,7 @@
 
 * Leaving a voter out is applied to the judgements (`exclusions`, `tallies`): those that would count are `excluded`
   while it lasts. Files are read against what judgements are without it, and `write_tallies` applies it again: files
-  and exclusions come in any order. Closed ballots are scored anew in the same command; their items, and who went on,
+  and exclusions come in any order. Closed ballots are scored again in the same command; their items, and who went on,
   stay.
 * The owner's decision goes before the file's: `assignment.review` says approve or reject, and `reviews.apply_reviews`
   brings judgements in line with it, first thing in `write_tallies`. In a closed ballot votes stay until it is reopened.

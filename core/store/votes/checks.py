@@ -179,7 +179,7 @@ def remove_gold(
     code: str | None = None,
     expected_revision: int | None = None,
 ) -> None:
-    """Take a check away that nobody was given yet; `StoreError` once somebody was, or where it stands in tasks.
+    """Remove a check that nobody was given yet; `StoreError` once somebody was, or where it stands in tasks.
 
     `code` is that of the ballot which is meant (`ballot_rows.check_meant`).
     """

@@ -2,7 +2,7 @@
 
 Leaving out is the owner's decision, with a reason, logged, and can be undone: all of a voter's votes in all ballots of
 the project are laid aside (`tallies`), also those still to come. Tallies, progress and top-up batches follow; closed
-ballots are scored anew at once (`scores.scoring`), while who went on from ballot to ballot stays as it was decided.
+ballots are scored again at once (`scores.scoring`), while who went on from ballot to ballot stays as it was decided.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class ExclusionChange:
-    """What a command did: voters and answers that count no more (or again), and closed ballots scored anew."""
+    """What a command did: voters and answers that count no more (or again), and closed ballots scored again."""
 
     voters: int
     answers: int

@@ -87,7 +87,7 @@ def _row(told: Mapping[Any, Any], session: Mapping[Any, Any] | None, shared: str
     )
     proposal, why = CASES[case]
     if case == "consent revoked" and not found["votes"]:
-        proposal, why = "", "took consent back; there are no votes here"
+        proposal, why = "", "withdrew consent; there are no votes here"
     facts = (told["row"], told["participant"], told["submission"], told["status"], case, proposal, why)
     done = (found["n_done"], found["votes"], round(told["seconds"] / 60, 1), found["id"])
     return (*facts, told["code"], code, *done)

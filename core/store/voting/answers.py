@@ -159,7 +159,7 @@ def _write(
 
 def _raise_vote_counter(conn: sa.Connection, ballot_id: int) -> None:
     """Say that votes changed: caches look at the project's vote counter (`pulse`), and the ballot's progress is to be
-    counted anew."""
+    counted again."""
     of = sa.select(t.ballot.c.project_id).where(t.ballot.c.id == ballot_id).scalar_subquery()
     conn.execute(sa.update(t.project).where(t.project.c.id == of).values(pulse=t.project.c.pulse + 1))
     stale = sa.update(t.ballot).where(t.ballot.c.id == ballot_id, t.ballot.c.progress.is_not(None))

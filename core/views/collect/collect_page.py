@@ -110,7 +110,7 @@ class CollectView:
             return self.open_said(stage, stage.progress.answered, stage.progress.wanted)
         if self.next_number is None:
             votes = sum(drawn.progress.votes for drawn in self.drawn)
-            return f"**All ballots are closed: the plan is carried out, with {many(votes, 'vote')}.**"
+            return f"**All ballots are closed: the plan is complete, with {many(votes, 'vote')}.**"
         if self.next_number == 1 and self.pilot:
             return "**No ballot is drawn yet.** Drawing it fixes the plan."
         if self.next_number == 1:
@@ -210,7 +210,10 @@ def voters_said(progress: Progress) -> str:
     parts = [many(progress.voters, "voter")]
     if progress.top_share is not None and progress.voters > 1:
         effective = f"{progress.effective_voters or 0:.1f}".removesuffix(".0")
-        parts.append(f"the busiest gave {percent(progress.top_share)}, as uneven as {effective} equal ones")
+        parts.append(
+            f"the busiest gave {percent(progress.top_share)}, as uneven as if {effective} voters had shared "
+            "them equally"
+        )
     if progress.simulated:
         parts.append(f"{progress.simulated:,} of {many(progress.votes, 'vote')} by simulated voters")
     elif progress.votes > progress.answered:

@@ -117,7 +117,7 @@ def review_file(store: Store, upload_id: int, view: PaymentView) -> bytes:
     with store.read() as conn:
         row = conn.execute(sa.select(t.upload).where(t.upload.c.id == upload_id)).one_or_none()
     if row is None:
-        raise StoreError("There is no such upload any more.")
+        raise StoreError("This upload no longer exists.")
     data = read_blob(store, row.sha256, f"The kept copy of {row.filename}")
     decided = view.assignments[(view.assignments["platform"] == MTURK) & (view.assignments["review"] != "")]
     columns = (decided[name].tolist() for name in ("assignment_id", "review", "reason"))

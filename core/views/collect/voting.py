@@ -66,7 +66,7 @@ class VotingProgress:
         if self.pace:
             parts.append(f"{self.pace:.1f} votes per minute")
         if self.expected_end:
-            parts.append(f"all there at about {shown(self.expected_end)} UTC at this pace")
+            parts.append(f"all in by about {shown(self.expected_end)} UTC at this pace")
         return f"{'; '.join(parts)}."
 
 

@@ -73,7 +73,7 @@ def _opened(store: Store, project_id: str, embedding_id: str) -> tuple[Imported,
         imported = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
         items = items_of(conn, project_id)
     if imported is None:
-        raise InputError("This embedding is not compared in the project any more.")
+        raise InputError("This embedding is no longer compared in the project.")
     try:
         embedding = open_library(store, imported)
     except RunoffError as error:

@@ -13,6 +13,7 @@ from ...evaluation import TOP_K, Correlations, ModelComparison
 from ...evaluation.vote_intervals import FIGURES as OF_VOTES
 from ...evaluation.vote_intervals import ModelDifference
 from ...metrics import first_rank_share, rounded_scores
+from ...scores.signal_test import COIN_TOSSES
 from ...store import Store
 
 NAMED_FROM = 0.5  # of the items: below it no embedding is called the best
@@ -86,6 +87,12 @@ class EvaluateView(Evaluated):
     def names_winner(self) -> bool:
         """Whether one embedding can be called the best: voters share an opinion, and half of the items are compared."""
         return not self.is_by_chance and self.n_compared >= NAMED_FROM * self.n_items
+
+    @property
+    def why_no_winner(self) -> str:
+        """Why no embedding can be called the best, in a clause; "" where votes say enough, however few items they are
+        on."""
+        return COIN_TOSSES if self.is_by_chance else ""
 
     @property
     def is_by_chance(self) -> bool:

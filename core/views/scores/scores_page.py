@@ -19,7 +19,7 @@ from ...tokens.items import pair_label
 
 N_TOP = 15  # items of the chart of the first
 COLUMNS = (
-    *("rank", "token_a", "token_b", "area", "score", "lower", "upper"),
+    *("rank", "score", "token_a", "token_b", "area", "lower", "upper"),
     *("rank_lower", "rank_upper", "votes", "ballots"),
 )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ...base.plurals import many
 from ...commands.figures.trust import TrustLines
 from ...protocols.base import N_TOP
+from ...scores.signal_test import COIN_TOSSES
 from ...store import Store
 from ...store.ballots.ballot_rows import ballots_of
 from ...store.projects.plans import is_last
@@ -82,8 +83,8 @@ of the first 3: go on.'
     f = next_ballot
     if f.by_chance:
         return (
-            f"The ranking isn't settled after ballot {after}: the votes can't be told from coin tosses. Look at the "
-            "Voters page before more is spent."
+            f"The ranking isn't settled after ballot {after}: {COIN_TOSSES}. Look at the Voters page before more is "
+            "spent."
         )
     if f.circles or f.level or f.rho_w is None:
         if f.circles:
