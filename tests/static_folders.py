@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import string
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def make_letters_model(folder: Path) -> Path:
         "vocab": {letter: number for number, letter in enumerate(letters)},
     }  # fmt: skip
     lower = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None}
-    told = {
+    told: dict[str, Any] = {
         "version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "model": model,
         "normalizer": {**lower, "lowercase": True}, "pre_tokenizer": {"type": "BertPreTokenizer"},
         "post_processor": None, "decoder": None,

@@ -189,6 +189,10 @@ def test_files_of_mteb_get_intervals(dataset: Path, models: list[Path], tmp_path
     assert by_name["org/model"]["rho"]["estimate"] == pytest.approx(expected, abs=1e-9)
     assert by_name["org/model"]["rho_w"]["tokens"]["lower"] < by_name["org/model"]["rho_w"]["tokens"]["upper"]
     assert any("that of its result file" in note for note in told["notes"])
+    run(dataset, "--mteb", tmp_path / "predictions", "--leaderboard", tmp_path / "alone")  # one model has intervals too
+    (alone,) = rows_of(tmp_path / "alone.csv")
+    assert (alone["rank_tokens_from"], alone["rank_tokens_to"]) == ("1", "1")
+    assert float(alone["rho_tokens_lower"]) <= float(alone["rho_tokens"]) <= float(alone["rho_tokens_upper"])
     (reported,) = told["result_files"]
     assert (reported["model"], reported["revision"], reported["split"]) == ("org/model", "abc123", "test")
     last = rows_of(tmp_path / "board.csv")[-1]

@@ -47,7 +47,12 @@ def workspace(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
         def poll(self) -> int:
             return 0
 
-    monkeypatch.setattr(subprocess, "Popen", Process)
+    real = subprocess.Popen
+
+    def begun(command: Sequence[str], **options: Any) -> Any:
+        return (Process if "job" in command else real)(command, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", begun)
     monkeypatch.setattr("core.encoders.server.sleep", lambda seconds: None)
     return store
 

@@ -138,7 +138,8 @@ def write_leaderboard(
         problems["voters"] = str(record)
     elif record is not None:
         comparison, differences, problems["voters"] = _over_votes(comparison, table, record, seed)
-        told["votes"] = {figure: by_votes(differences, figure) for figure in {d.figure for d in differences}}
+        if not problems["voters"]:
+            told["votes"] = {figure: by_votes(differences, figure) for figure in {d.figure for d in differences}}
     board = Leaderboard(
         title=title,
         compared=comparison,

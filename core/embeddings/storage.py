@@ -100,8 +100,8 @@ class EmbeddingInfo:
             raise InputError(f"The embedding was imported in layout {layout}, {LAYOUT} is expected. Import it again.")
         companions = tuple((name, digest) for name, digest in info.companions)
         recipe = tuple((name, value) for name, value in info.recipe)
-        lists = {"notes": tuple(info.notes), "unusable": tuple(info.unusable), "companions": companions}
-        return replace(info, **lists, recipe=recipe)
+        notes, unusable = tuple(info.notes), tuple(info.unusable)
+        return replace(info, notes=notes, unusable=unusable, companions=companions, recipe=recipe)
 
 
 def norms_of(vectors: np.ndarray) -> np.ndarray:

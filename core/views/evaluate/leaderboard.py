@@ -66,8 +66,15 @@ def ranks(figures: Mapping[str, float], told: Sequence[PairwiseDifference]) -> l
 .3, .7, 1, 0), PairwiseDifference("b", "c", .4, .4, .1, .2, .6, 1, 0)])
     ['1 to 2', '1 to 2', '3']
     """
-    found = rank_ranges(figures, told)
-    return [NO_FIGURE if r is None else f"{r[0]}" if r[0] == r[1] else f"{r[0]} to {r[1]}" for r in found]
+    return [rank_said(found) for found in rank_ranges(figures, told)]
+
+
+def rank_said(found: tuple[int, int] | None) -> str:
+    """A range of ranks as text."""
+    if found is None:
+        return NO_FIGURE
+    first, last = found
+    return f"{first}" if first == last else f"{first} to {last}"
 
 
 def rank_ranges(figures: Mapping[str, float], told: Sequence[PairwiseDifference]) -> list[tuple[int, int] | None]:

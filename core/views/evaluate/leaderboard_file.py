@@ -25,7 +25,7 @@ from ...evaluation.chance import ShareOfCeiling
 from ...evaluation.differences import PairwiseDifference, groups
 from ...evaluation.mteb_files import Reported, interval_from_n
 from ...tabular.csv_writing import table_for_spreadsheets
-from .leaderboard import NO_FIGURE, rank_ranges, ranks
+from .leaderboard import NO_FIGURE, rank_ranges, rank_said, ranks
 
 SHOWN = ("rho_w", "tau_w", "rho")  # figures of the page; the table has all
 LABELS = dict(FIGURES)
@@ -84,18 +84,30 @@ class Leaderboard:
         """What is known of every two models in the first figure, by other voters or tokens."""
         return self.told.get(unit, {}).get(self.first, ())
 
+    @property
+    def units(self) -> list[str]:
+        """What was resampled, of `UNITS`."""
+        return [unit for unit in UNITS if unit in self.told]
+
+    def ranges(self, unit: str) -> dict[str, tuple[int, int] | None]:
+        """The first and the last rank that each model may have by other voters or tokens; None without a figure. Where
+        nothing is known of any two, each may have every rank."""
+        figures, told = self.figures, self.apart(unit)
+        n = sum(not np.isnan(value) for value in figures.values())
+        if told:
+            return dict(zip(figures, rank_ranges(figures, told), strict=True))
+        return {name: None if np.isnan(value) else (1, n) for name, value in figures.items()}
+
     def groups(self, unit: str) -> list[tuple[str, ...]]:
-        """The sets of models that can't be told apart, the leaders' first; none where nothing is known."""
-        told = self.apart(unit)
-        apart = {frozenset((pair.first, pair.second)) for pair in told if pair.is_apart}
+        """The sets of models that can't be told apart by other voters or tokens, the leaders' first."""
+        apart = {frozenset((pair.first, pair.second)) for pair in self.apart(unit) if pair.is_apart}
         names = [name for name, value in self.figures.items() if not np.isnan(value)]
-        return groups(names, lambda one, other: frozenset((one, other)) in apart) if told else []
+        return groups(names, lambda one, other: frozenset((one, other)) in apart)
 
 
 def leaderboard_csv(board: Leaderboard) -> bytes:
     """A row a model, the best first, then one a figure of a result file: ranks, figures with all bounds, coverage."""
-    by_unit = {unit: dict(zip(board.figures, rank_ranges(board.figures, board.apart(unit)), strict=True))
-               for unit in UNITS if board.apart(unit)}  # fmt: skip
+    by_unit = {unit: board.ranges(unit) for unit in board.units}
     letters = {unit: _letters(board.groups(unit)) for unit in by_unit}
     rows: list[dict[str, Any]] = []
     for place in board.order:
@@ -133,22 +145,22 @@ def leaderboard_csv(board: Leaderboard) -> bytes:
 
 def leaderboard_page(board: Leaderboard) -> str:
     """The page: everything in it is escaped, it holds no script and asks for nothing from elsewhere."""
-    units = [unit for unit in UNITS if board.apart(unit)]
-    measured = ranks(board.figures, ())
-    by_unit = {unit: ranks(board.figures, board.apart(unit)) for unit in units}
-    rows = []
-    for number, place in enumerate(board.order):
+    units, rows = board.units, []
+    measured = dict(zip(board.figures, ranks(board.figures, ()), strict=True))
+    by_unit = {unit: {name: rank_said(found) for name, found in board.ranges(unit).items()} for unit in units}
+    for place in board.order:
+        name = board.compared.names[place]
         own = board.compared.evaluations[place].overall
         share = board.shares[place].get(board.first)
         rows.append(
             {
-                "name": board.compared.names[place],
-                "ranks": [by_unit[unit][number] for unit in units] or [measured[number]],
+                "name": name,
+                "ranks": [by_unit[unit][name] for unit in units] or [measured[name]],
                 "figures": [_cells(board.figure(place, key)) for key in SHOWN],
                 "share": NO_FIGURE if share is None or share.value is None else percent(share.value),
                 "covered": f"{percent(own.coverage)} ({own.n_covered:,})",
                 "fewer": board.compared.fewer(place),
-                "made": board.recipes.get(board.compared.names[place], ()),
+                "made": board.recipes.get(name, ()),
                 "notes": _notes(board, place),
             }
         )
