@@ -140,14 +140,25 @@ def campaign(of: Condition, similarity: Floats, n_comparisons: int, seed: tuple[
 @click.option("--seed", default=29_201, show_default=True)
 @click.option("--resamples", default=40, show_default=True, help="0: accuracy alone, without intervals.")
 @click.option("--similarity", "files", multiple=True, help="NAME=FILE.csv")
+@click.option("--condition", "chosen", multiple=True, type=int, help="Only this one, from 0. Repeatable.")
 @click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
-def main(folder: Path, votes: int, n: int, seed: int, resamples: int, files: tuple[str, ...], seconds: float) -> None:
+def main(
+    folder: Path,
+    votes: int,
+    n: int,
+    seed: int,
+    resamples: int,
+    files: tuple[str, ...],
+    chosen: tuple[int, ...],
+    seconds: float,
+) -> None:
     """Simulate the campaigns that FOLDER lacks, one of each at a time, and print the table."""
     similarities = {"exponential": exponential(990), "power law": power_law(990)}
     similarities |= {name: read_similarities(Path(path)) for name, _, path in (file.partition("=") for file in files)}
     folder.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
-    kinds = [(condition, name) for condition in CONDITIONS for name in similarities]
+    wanted = [condition for place, condition in enumerate(CONDITIONS) if not chosen or place in chosen]
+    kinds = [(condition, name) for condition in wanted for name in similarities]
     paths = {
         (condition, name): folder / f"{place}-{name}-{votes}-{resamples}-{seed}.jsonl"
         for place, condition in enumerate(CONDITIONS)
