@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,8 +18,9 @@ import click
 import numpy as np
 from scipy.special import ndtri
 
+from core.base.arrays import Ints
 from core.plan import Plan
-from core.protocols import protocol_of
+from core.protocols import Held, Votes, protocol_of
 from core.scores import BallotVotes
 from core.scores.fit import fit_votes
 from core.simulation.campaign import Crowd, hold_ballots
@@ -77,11 +78,11 @@ def votes_of(kind: Kind, seed: tuple[int, int]) -> tuple[list[BallotVotes], np.n
         crowd.opinions[second] = other.opinions[second]
     protocol = protocol_of(kind.protocol)
 
-    def ask(items: np.ndarray, pairs: np.ndarray, held: tuple) -> object:
+    def ask(items: Ints, pairs: Ints, held: Sequence[Held]) -> Votes:
         return crowd.answer(items, pairs, rng, protocol.assign(pairs, held, len(voters), rng))
 
     held = hold_ballots(protocol, Plan(kind.items, kind.ballots, 0.5, kind.appearances), ask, rng=rng)
-    return [BallotVotes(*ballot.votes) for ballot in held], second
+    return [BallotVotes(*Votes.of(ballot.votes)) for ballot in held], second
 
 
 def kinds() -> Iterator[Kind]:
@@ -113,9 +114,9 @@ def main(folder: Path, n: int, two: int, seed: int, sizes: tuple[int, ...], seco
             found = find_camps(votes, fit_votes(votes))
             right = float(np.mean(found.camp == second)) if kind.share else None
             right = None if right is None else max(right, 1 - right)
-            between = between_camps(votes, found) if found.are_two else None
+            apart = between_camps(votes, found) if found.are_two else None
             with paths[kind].open("a") as file:
-                row = {"z": found.z, "two": bool(found.are_two), "right": right, "rho_w": between}
+                row = {"z": found.z, "two": bool(found.are_two), "right": right, "rho_w": apart}
                 file.write(json.dumps(row) + "\n")
     click.echo("| | campaigns | two camps told | z: mean, highest | voters put right | ρ_w between the camps |")
     click.echo("|---" * 6 + "|")
@@ -127,11 +128,11 @@ def main(folder: Path, n: int, two: int, seed: int, sizes: tuple[int, ...], seco
         z, told = np.array([row["z"] for row in rows]), sum(row["z"] > CAMPS_Z for row in rows)
         if not kind.share:
             wrong, total = wrong + told, total + len(rows)
-        right = [row["right"] for row in rows if row["two"] and row["right"] is not None]
+        put_right = [row["right"] for row in rows if row["two"] and row["right"] is not None]
         between = [row["rho_w"] for row in rows if row["two"] and row["rho_w"] is not None]
         click.echo(
             f"| {kind.name} | {len(rows)} | {told} | {z.mean():.1f}, {z.max():.1f} "
-            f"| {f'{np.mean(right):.2f}' if right else '–'} | {f'{np.mean(between):.2f}' if between else '–'} |"
+            f"| {f'{np.mean(put_right):.2f}' if put_right else '–'} | {f'{np.mean(between):.2f}' if between else '–'} |"
         )
     if total:
         click.echo(f"\n{wrong} of {total} campaigns of one panel are taken for two camps ({wrong / total:.1%}).")

@@ -115,19 +115,22 @@ def campaign(of: Condition, similarity: Floats, n_comparisons: int, seed: tuple[
     def ask(items: Ints, pairs: Ints, held: Sequence[Held]) -> Votes:
         return crowd.answer(items, pairs, rng, protocol.assign(pairs, held, len(voters), rng))
 
-    votes = [BallotVotes(*ballot.votes) for ballot in hold_ballots(protocol, plan, ask, rng=rng)]
+    votes = [BallotVotes(*Votes.of(ballot.votes)) for ballot in hold_ballots(protocol, plan, ask, rng=rng)]
+    fitted = fit_votes(votes)
+    found = {
+        "rho_w": weighted_spearman(truth, fitted.fit.theta),
+        "tau_w": weighted_kendall(truth, fitted.fit.theta),
+        "ties": float(np.mean(np.concatenate([ballot.outcome for ballot in votes]) == 0.5)),
+        "camps": find_camps(votes, fitted).z,
+    }
+    if not resamples:
+        return found
     drawn = draw_scores(votes, Runoff.name, resamples=resamples, rng=rng)
     normal = -ndtri((average_ranks(truth) - 0.5) / len(truth))
     models = [normal + noise * rng.standard_normal(len(truth)) for noise in NOISE]
     held = shares_held(truth, drawn.estimate, drawn.drawn, models, np.ones(len(truth), dtype=np.bool_))
     columns = [list(FIGURES).index(name) for name in ("rho_w", "tau_w")]
-    return {
-        "rho_w": weighted_spearman(truth, drawn.estimate),
-        "tau_w": weighted_kendall(truth, drawn.estimate),
-        "held": held[:, columns].tolist(),
-        "ties": float(np.mean(np.concatenate([ballot.outcome for ballot in votes]) == 0.5)),
-        "camps": find_camps(votes, fit_votes(votes)).z,
-    }
+    return found | {"held": held[:, columns].tolist()}
 
 
 @click.command()
@@ -135,16 +138,27 @@ def campaign(of: Condition, similarity: Floats, n_comparisons: int, seed: tuple[
 @click.option("--votes", default=9_830, show_default=True)
 @click.option("--campaigns", "n", default=20, show_default=True, help="Of each condition and similarity.")
 @click.option("--seed", default=29_201, show_default=True)
-@click.option("--resamples", default=40, show_default=True)
+@click.option("--resamples", default=40, show_default=True, help="0: accuracy alone, without intervals.")
 @click.option("--similarity", "files", multiple=True, help="NAME=FILE.csv")
+@click.option("--condition", "chosen", multiple=True, type=int, help="Only this one, from 0. Repeatable.")
 @click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
-def main(folder: Path, votes: int, n: int, seed: int, resamples: int, files: tuple[str, ...], seconds: float) -> None:
+def main(
+    folder: Path,
+    votes: int,
+    n: int,
+    seed: int,
+    resamples: int,
+    files: tuple[str, ...],
+    chosen: tuple[int, ...],
+    seconds: float,
+) -> None:
     """Simulate the campaigns that FOLDER lacks, one of each at a time, and print the table."""
     similarities = {"exponential": exponential(990), "power law": power_law(990)}
     similarities |= {name: read_similarities(Path(path)) for name, _, path in (file.partition("=") for file in files)}
     folder.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
-    kinds = [(condition, name) for condition in CONDITIONS for name in similarities]
+    wanted = [condition for place, condition in enumerate(CONDITIONS) if not chosen or place in chosen]
+    kinds = [(condition, name) for condition in wanted for name in similarities]
     paths = {
         (condition, name): folder / f"{place}-{name}-{votes}-{resamples}-{seed}.jsonl"
         for place, condition in enumerate(CONDITIONS)
@@ -170,7 +184,7 @@ def main(folder: Path, votes: int, n: int, seed: int, resamples: int, files: tup
             continue
         figures = np.array([[row["rho_w"], row["tau_w"]] for row in rows])
         mean, error, low = figures.mean(axis=0), figures.std(axis=0, ddof=1) / np.sqrt(len(rows)), figures.min(axis=0)
-        held = np.array([row["held"] for row in rows])
+        held = np.array([row.get("held", np.full((2, 2), np.nan)) for row in rows])
         share, of_share = held.mean(axis=0), held.std(axis=0, ddof=1) / np.sqrt(len(rows))
         told = sum(row["camps"] > CAMPS_Z for row in rows)
         cells = [f"{share[0, k]:.2f} ± {of_share[0, k]:.2f} / {share[1, k]:.2f} ± {of_share[1, k]:.2f}" for k in (0, 1)]

@@ -21,7 +21,9 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -170,11 +172,10 @@ def main(folder: Path, data: Path, n: int, seed: int, seconds: float) -> None:
     """Replay what FOLDER lacks, and print the table."""
     sets: dict[str, Callable[[np.random.Generator], Split]] = {}
     for rated in data_sets(data):
-        sets[rated.name] = lambda rng, ratings=rated.ratings: split_ratings(ratings, rng)
+        sets[rated.name] = partial(split_ratings, rated.ratings)
     photos = data / "amt_photo_votes.txt"
     for criterion in CRITERIA if photos.exists() else ():
-        votes = read_photos(photos, criterion)
-        sets[f"100 photos, criterion {criterion}"] = lambda rng, votes=votes: split_photos(*votes, rng)
+        sets[f"100 photos, criterion {criterion}"] = partial(split_photos, *read_photos(photos, criterion))
     folder.mkdir(parents=True, exist_ok=True)
     start, names = time.monotonic(), [*PROTOCOLS, "ceiling"]
     paths = {name: folder / f"{name.replace(',', '').replace(' ', '-')}-{seed}.jsonl" for name in sets}
@@ -183,7 +184,7 @@ def main(folder: Path, data: Path, n: int, seed: int, seconds: float) -> None:
             there = paths[name].read_text().count("\n") if paths[name].exists() else 0
             if there > number or time.monotonic() - start > seconds:
                 continue
-            split, row = of(np.random.default_rng((seed, number, place))), {}
+            split, row = of(np.random.default_rng((seed, number, place))), dict[str, Any]()
             for nth, protocol in enumerate(PROTOCOLS):
                 split.again.clear()
                 fresh = of(np.random.default_rng((seed, number, place)))  # the same split, no vote asked yet

@@ -133,7 +133,12 @@ def equal_time_command(
     guess = ForecastAssumptions(z, Panel(voters))
     found = simulate_equal_time(guess, plan, protocol, seed=seed, panels=panels)
     if as_json:
-        asked = {"seed": seed, "items": found.n_items, "n_comparisons": found.n_comparisons, "panels": found.n_panels}
+        asked: dict[str, Any] = {
+            "seed": seed,
+            "items": found.n_items,
+            "n_comparisons": found.n_comparisons,
+            "panels": found.n_panels,
+        }
         asked |= {"read": read, "decide": decide, "goal": goal, "appearances": plan.appearances}
         write_json(asked | asdict(at_times(found, times, goal)))
         return

@@ -179,7 +179,10 @@ def simulate_equal_time(
             kinds.append(KindAtCosts(kind, reason=str(error)))
             tell(panels * (len(costs) - len(found)))
             continue
-        kinds.append(KindAtCosts(kind, costs, *(tuple(column) for column in zip(*found, strict=True))))
+        n_judgements = tuple(n for n, _, _ in found)
+        kinds.append(
+            KindAtCosts(kind, costs, n_judgements, tuple(r for _, r, _ in found), tuple(t for _, _, t in found))
+        )
     return EqualTime(thin.n_items, shown.n_comparisons, panels, tuple(kinds))
 
 

@@ -142,7 +142,7 @@ def make_search(
 
 def _search_params(guess: ForecastAssumptions, n_comparisons: int, protocol: str, goal: str) -> dict[str, Any]:
     """A search for one figure alone looks at plans of its own since there are aims."""
-    aim = {} if goal == BOTH else {"aims": 1}
+    aim: dict[str, Any] = {} if goal == BOTH else {"aims": 1}
     return _params("search", guess, n_comparisons=n_comparisons, protocol=protocol, goal=goal, **aim)
 
 
