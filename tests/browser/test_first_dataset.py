@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +17,12 @@ from tests.browser.visitor import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.release]
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+    "reduced_motion": "reduce",
+}
 TOKENS = "bread\nbutter\nknife\noven\nsalt\nspoon"
 QUICK_MS = 300  # a little more than the voting page takes for the second half of a double click
 
@@ -133,7 +139,11 @@ def phones(chromium: Browser) -> Iterator[list[Page]]:
 
 
 def test_whoever_follows_the_page_gets_a_dataset(
-    own_server: Server, visit: Callable[..., Visitor], phones: list[Page], tmp_path: Path, monkeypatch
+    own_server: Server,
+    visit: Callable[..., Visitor],
+    phones: list[Page],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("RUNOFF_VOTING_PORT", str(free_port()))
     own_server.start()

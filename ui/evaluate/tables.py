@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -213,7 +214,7 @@ def _table(view: EvaluateView, table: pd.DataFrame, alt: str) -> None:
     shown = table.dropna(axis="columns", how="all") if len(table) else table
     if "model" not in shown and "ρ_w" in shown:
         shown = shown.sort_values("ρ_w", ascending=False, kind="stable")
-    cells = {name: shown[name] for name in ("embedding", "model") if name in shown}
+    cells: dict[str, Any] = {name: shown[name] for name in ("embedding", "model") if name in shown}
     cells |= {view.named(name): shown[name].map(_three_digits) for name in dict(_KEYS) if name in shown}
     if "covered" in shown and (shown["covered"] < shown["items"]).any():
         counts = zip(shown["covered"], shown["items"], strict=True)
