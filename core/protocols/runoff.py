@@ -23,6 +23,7 @@ from ..scores import reliability
 from ..scores.borda import VotesOf
 from ..scores.bradley_terry import expected_borda
 from ..scores.fit import FittedVotes, fit_votes, fit_with_voters, joined
+from ..scores.newton import STEPS
 from ..scores.reliability import Metric, RepeatedCorrelation
 from ..scores.uncertainty import resample_voters
 from .base import (
@@ -252,6 +253,7 @@ def _described(fitted: FittedVotes, votes: Sequence[VotesOf]) -> dict[str, Any]:
         else "Bradley–Terry with one lapse for all voters, whose own effects did not settle",
         "ridge": fit.ridge,
         "lapse": float(np.average(fit.voter_lapse)),
+        "steps": STEPS,
         "iterations": fit.n_iterations,
         "gradient": fit.gradient_norm,
         "votes": int(sum(len(ballot.first) for ballot in votes)),
