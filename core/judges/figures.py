@@ -186,8 +186,8 @@ def judge_effects(answers: pd.DataFrame, fitted: FittedVotes | None, problem: st
     n_voters = own.values.shape[1] if own.free.any() else 0
     found = []
     for name in ("sharpness", "lapse", "side"):
-        value, lower, upper = (float(getattr(one, name)[0]) for one in (at, *ends))
-        found.append(Estimate(value, lower, upper))
+        middle, lower, upper = (float(getattr(one, name)[0]) for one in (at, *ends))
+        found.append(Estimate(middle, lower, upper))
     of_people = [_spread(getattr(own, name)) if n_voters > 1 else nothing for name in ("sharpness", "lapse")]
     return JudgeEffects(found[0], found[1], found[2], n, n_voters, of_people[0], of_people[1])
 
