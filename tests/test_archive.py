@@ -139,6 +139,12 @@ def made(tmp_path_factory):
         original = conn.execute(sa.select(sa.func.max(q.id)).where(q.ballot_id == ballot_id, q.role == "main")).scalar()
         values = {"question_id": check, "kind": "overlap", "of_id": original, "inclusion": 0.25}
         conn.execute(sa.insert(t.check_question).values(values))
+        texts = {"address": "http://x", "model": "m", "prompt": "Which?", "began_at": now["at"]}
+        judge = {"ballot_id": ballot_id, "wording": {"question": ""}, "temperature": 0.5, **texts}
+        judge_id = conn.execute(sa.insert(t.model_judge).values(**judge, n_wanted=1)).inserted_primary_key[0]
+        answer = {"question_id": original, "flipped": True, "attempt": 1, "prompt": "A, B", "raw": "A\r\n", **now}
+        answer |= {"model_judge_id": judge_id, "answer": "second", "revision": "m-1", "seconds": 0.1}
+        conn.execute(sa.insert(t.model_answer).values(answer))
     yield store, project_id, export_project(store, project_id)
     store.engine.dispose()
 

@@ -184,9 +184,10 @@ def judge_effects(answers: pd.DataFrame, fitted: FittedVotes | None, problem: st
     ends = [effects(at.values[:, 0] + sign * reach[:, 0]) for sign in (-1.0, 1.0)]
     own = fitted.fit.effects
     n_voters = own.values.shape[1] if own.free.any() else 0
-    found = [
-        Estimate(*(float(getattr(one, name)[0]) for one in (at, *ends))) for name in ("sharpness", "lapse", "side")
-    ]
+    found = []
+    for name in ("sharpness", "lapse", "side"):
+        middle, lower, upper = (float(getattr(one, name)[0]) for one in (at, *ends))
+        found.append(Estimate(middle, lower, upper))
     of_people = [_spread(getattr(own, name)) if n_voters > 1 else nothing for name in ("sharpness", "lapse")]
     return JudgeEffects(found[0], found[1], found[2], n, n_voters, of_people[0], of_people[1])
 

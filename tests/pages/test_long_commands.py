@@ -10,7 +10,7 @@ from page_words import labelled, press, words
 from pages.conftest import _use
 from test_evaluate_jobs import finish
 
-from core.commands import ballots, executor, projects, votes
+from core.commands import ballots, executor, judging, projects, votes
 from core.commands import voters as of_voters
 from core.errors import InputError, StaleError
 from core.jobs import lifecycle
@@ -218,6 +218,7 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
         ballots.ReopenBallot(*here, *ballot),
         ballots.SimulateVotes(*here, *ballot),
         ballots.OpenVoting(*here, *ballot, VotingSettings().stored()),
+        judging.AskModel(*here, *ballot),
         of_voters.ExcludeVoters(*here, (1,), "x", {}),
         of_voters.ReadmitVoters(*here, (1,)),
         of_voters.WithdrawVoters(*here, (1,)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -140,7 +140,8 @@ def judge_of(conn: sa.Connection, project_id: str, judge_id: int) -> ModelJudge:
 def _with_state(conn: sa.Connection, judge: ModelJudge, prompt: str, wording: Mapping[str, Any]) -> ModelJudge:
     a = t.model_answer.c
     last = _last_of(judge.id).subquery()
-    n_answers, n_reasons = fetch_rows(conn, sa.select(sa.func.count(), sa.func.count(last.c.reason)))[0]
+    counts: list[Any] = [sa.func.count(), sa.func.count(last.c.reason)]
+    n_answers, n_reasons = fetch_rows(conn, sa.select(*counts))[0]
     said = fetch_rows(
         conn,
         sa.select(a.revision, sa.func.count(), sa.func.min(a.id))
@@ -148,8 +149,8 @@ def _with_state(conn: sa.Connection, judge: ModelJudge, prompt: str, wording: Ma
         .group_by(a.revision)
         .order_by(sa.func.min(a.id)),
     )
-    prints = sa.select(sa.func.count(a.fingerprint.distinct()), sa.func.count()).where(a.model_judge_id == judge.id)
-    fingerprints, n_attempts = fetch_rows(conn, prints)[0]
+    counts = [sa.func.count(a.fingerprint.distinct()), sa.func.count()]
+    fingerprints, n_attempts = fetch_rows(conn, sa.select(*counts).where(a.model_judge_id == judge.id))[0]
     stale = []
     if judge.wording != wording:
         stale.append("the wording of the ballot is another one now")
@@ -157,8 +158,8 @@ def _with_state(conn: sa.Connection, judge: ModelJudge, prompt: str, wording: Ma
         stale.append("this version of Runoff makes another prompt of the wording")
     if len(said) > 1:
         stale.append(f"the server called the model {said[0][0]} first, and then {said[-1][0]}")
-    return ModelJudge(
-        *(getattr(judge, column.name) for column in _COLUMNS),
+    return replace(
+        judge,
         stale=tuple(stale),
         revisions=tuple(revision for revision, *_ in said),
         fingerprints=fingerprints,
