@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import html
 import io
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from workspace_model import FURTHEST, N_BALLOTS, BallotModel, GivenAssignment, GivenFile, PageVoter, ProjectModel
+from workspace_model import FURTHEST, N_BALLOTS, BallotModel, GivenAssignment, GivenFile, Item, PageVoter, ProjectModel
 
 from core.commands.integrity import check_store
 from core.commands.publishing import release
@@ -104,8 +105,8 @@ def has_page(model: ProjectModel) -> bool:
 
 
 def may_release(model: ProjectModel) -> bool:
-    """A closed ballot 1 has votes, and nothing is released."""
-    return not model.releases and any(model.counts(one)["counted"] for one in model.ballots if not one.is_open)
+    """A ballot is closed, and nothing is released."""
+    return not model.releases and any(not ballot.is_open for ballot in model.ballots)
 
 
 def read_file(data: bytes) -> list[GivenAssignment]:
@@ -114,17 +115,27 @@ def read_file(data: bytes) -> list[GivenAssignment]:
     for task, row in enumerate(csv.DictReader(io.StringIO(data.decode("utf-8")))):
         chosen = [row[key] for key in row if key and key.startswith("Answer.choice")]
         answers = {(task, place): choice for place, choice in enumerate(chosen) if choice}
-        found.append(GivenAssignment(row["AssignmentId"], row["WorkerId"], row["SubmitTime"], answers))
+        suffixes = [key.removeprefix("Answer.choice") for key in row if key and key.startswith("Answer.choice")]
+        shown = {key.removeprefix("Input."): html.unescape(text) for key, text in row.items() if key and text}
+        about = {(task, place): items_of(shown, suffixes[place]) for task, place in answers}
+        found.append(GivenAssignment(row["AssignmentId"], row["WorkerId"], row["SubmitTime"], answers, about))
     return found
+
+
+def items_of(shown: Mapping[str, str], suffix: str = "") -> set[Item]:
+    """The two items of a comparison, by the tokens that are shown."""
+    return {frozenset(shown[f"{side}_{token}{suffix}"] for token in "ab") for side in ("left", "right")}
 
 
 class Walk(RuleBasedStateMachine):
     """Projects of one workspace, each with its model, by the store's id."""
 
+    has_released = False
+
     def __init__(self) -> None:
         super().__init__()
         self.stack = ExitStack()
-        self.n_made = self.n_released = 0
+        self.n_made = 0
         self.models: dict[str, ProjectModel] = {}
         self.pages: dict[tuple[str, str], tuple[str, str]] = {}  # a voter's cookie and link, by project and name
 
@@ -150,7 +161,7 @@ class Walk(RuleBasedStateMachine):
 
     def those(self, fits: Callable[[ProjectModel], Any] = lambda _: True) -> list[str]:
         """The projects that fit."""
-        return [id_ for id_ in sorted(self.models) if fits(self.models[id_])]
+        return [id_ for id_, model in self.models.items() if fits(model)]
 
     def one(self, n: int, fits: Callable[[ProjectModel], Any] = lambda _: True) -> tuple[str, ProjectModel]:
         """One of the projects that fit."""
@@ -201,7 +212,10 @@ class Walk(RuleBasedStateMachine):
         """What comes next, so that walks get far: draw, a file, close."""
         project_id, model = self.one(n)
         if model.may_draw:
-            model.ballots.append(BallotModel(draw_next_ballot(self.store, project_id)))
+            number = draw_next_ballot(self.store, project_id)
+            rows = read_comparisons(self.store, project_id, number)
+            items = [items_of({str(key): text for key, text in row.items()}) for row in rows.to_dict("records")]
+            model.ballots.append(BallotModel(number, set().union(*items)))
         elif model.may_close:
             close_ballot(self.store, project_id)
             model.close()
@@ -302,9 +316,10 @@ class Walk(RuleBasedStateMachine):
         without.left_out.add(name)
         try:
             exclude_voters(self.store, project_id, [self.voter_id(project_id, name)], "at random")
-        except RunoffError:  # a closed ballot couldn't be scored without its only votes
-            assert any(not without.counts(ballot)["counted"] for ballot in without.ballots if not ballot.is_open)
+        except RunoffError:  # an item of a closed ballot would have no vote
+            assert not all(without.scores(ballot) for ballot in without.ballots if not ballot.is_open)
         else:
+            assert all(without.scores(ballot) for ballot in without.ballots if not ballot.is_open)
             model.left_out.add(name)
 
     @precondition(lambda self: self.those(lambda model: model.left_out))
@@ -363,7 +378,7 @@ class Walk(RuleBasedStateMachine):
         if choice == "unknown":
             voter.n_unknown += 1
         else:
-            voter.n_votes += 1
+            voter.votes.append(items_of(view.place.texts))
 
     @precondition(lambda self: self.those(has_page))
     @rule(n=which, person=which)
@@ -386,11 +401,11 @@ class Walk(RuleBasedStateMachine):
 
     # Versions, and what is refused
 
-    @precondition(lambda self: self.n_released < 1 and self.those(may_release))
+    @precondition(lambda self: not self.has_released and self.those(may_release))
     @rule(n=which)
     def release(self, n: int) -> None:
         project_id, model = self.one(n, may_release)
-        self.n_released += 1  # each takes as long as ten other steps
+        self.has_released = True  # once a walk: it takes as long as ten other steps
         release(self.store, project_id, "1.0")
         [kept] = read_releases(self.store, project_id)
         model.releases["1.0"] = hashlib.sha256(release_bytes(self.store, kept)).hexdigest()
@@ -475,10 +490,11 @@ class Walk(RuleBasedStateMachine):
 
 
 def test_commands_leave_what_the_model_has() -> None:
+    searches = settings.get_current_profile_name() == "search"
     run_state_machine_as_test(
         Walk,
         settings=settings(
-            max_examples=100 if settings.get_current_profile_name() == "search" else 4,
+            max_examples=100 if searches else 4,
             stateful_step_count=STEPS,
             deadline=None,
             suppress_health_check=list(HealthCheck),
