@@ -495,6 +495,7 @@ class Walk(RuleBasedStateMachine):
             assert sorted(out) == sorted(model.left_out)
 
 
+@pytest.mark.hypothesis
 def test_commands_leave_what_the_model_has() -> None:
     searches = settings.get_current_profile_name() == "search"
     run_state_machine_as_test(
