@@ -360,7 +360,7 @@ class Walk(RuleBasedStateMachine):
         """Somebody opens the page, or goes on, and answers once where there is something to answer."""
         project_id, model = self.one(n, opened)
         ballot = model.ballots[-1]
-        name = f"P{person}"
+        name = f"P{person} of {model.name}"  # in a copy, somebody of a name that is taken is another voter
         if (project_id, name) not in self.pages:
             code = open_voting(self.store, project_id, PAGE)
             view = api.look(self.store, code, "", "visit", api.Visitor())
