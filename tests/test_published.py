@@ -211,7 +211,7 @@ def test_a_format_that_cannot_hold_the_tokens_is_left_out_and_named(store):
     project = create_project(store, "Tags")
     add_areas(store, project, [AreaTokens("Tags", ("#a", "#b", "#c", "#d"))])
     save_plan(store, project, PLAN)
-    run_people(store, project, 1)
+    run_people(store, project, 1, lambda shown: "left")
     made = publish(store, project)
     assert list(made.left_out) == ["formats/gensim.tsv"]
     files = read_published(made.data).files

@@ -65,7 +65,7 @@ def known(*rows: tuple[str, ...]) -> pd.DataFrame:
     """Judgements in the store, their time and decision "" where `rows` don't say."""
     if not rows:
         return KNOWN.empty()
-    return pd.DataFrame([(*row, "", "")[:7] for row in rows], columns=list(KNOWN.columns))
+    return pd.DataFrame([(*row, "", "", "")[:8] for row in rows], columns=list(KNOWN.columns))
 
 
 BALLOT = comparisons((10, "t1", 1, False, "a b c d"), (11, "t1", 2, True, "e f g h"), (12, "t2", 1, False, "a b c e"))
@@ -410,7 +410,7 @@ class TestProperties:
         stored = stored.set_index(keys)
         stored["status"] = changed.reindex(stored.index).fillna(stored["status"]).astype("str")
         taken = preview.rows[preview.rows["becomes"] != ""]
-        taken = taken.assign(decision=taken["status"], status=taken["becomes"])[list(KNOWN.columns)].astype(
+        taken = taken.assign(decision=taken["status"], review="", status=taken["becomes"])[list(KNOWN.columns)].astype(
             {"question_id": "int64"}
         )
         return pd.concat([stored.reset_index(), taken], ignore_index=True).drop_duplicates(

@@ -15,16 +15,19 @@ N_BALLOTS = 3
 FURTHEST = ("Submitted", "Rejected", "Approved")  # what files say of an assignment, the furthest holds
 Place = tuple[int, int]  # a task of the ballot and a comparison in it
 Mark = tuple[str, Place]  # an assignment of a file and one of its answers
+Item = frozenset[str]  # two tokens
 
 
 @dataclass(frozen=True)
 class GivenAssignment:
-    """An assignment as a file has it: its id, its voter, when it came (sortable), and its answers."""
+    """An assignment as a file has it: its id, its voter, when it came (sortable), its answers, and the two items that
+    each is about."""
 
     code: str
     voter: str
     when: str
     answers: dict[Place, str]
+    about: dict[Place, set[Item]]
 
 
 @dataclass
@@ -39,19 +42,21 @@ class GivenFile:
 
 @dataclass
 class PageVoter:
-    """A voter of the voting page: votes and "I don't know" answers; withdrawn, all of them."""
+    """A voter of the voting page: what the votes are about, and "I don't know" answers; withdrawn, all of them."""
 
     name: str
-    n_votes: int = 0
+    votes: list[set[Item]] = field(default_factory=list)
     n_unknown: int = 0
     is_withdrawn: bool = False
 
 
 @dataclass
 class BallotModel:
-    """A ballot; `closed_with` are the statuses that its files' answers were closed with, None while it is open."""
+    """A ballot of some items; `closed_with` are the statuses that its files' answers were closed with, None while it
+    is open."""
 
     number: int
+    items: set[Item]
     files: list[GivenFile] = field(default_factory=list)
     page: dict[str, PageVoter] = field(default_factory=dict)
     reviews: dict[str, str] = field(default_factory=dict)
@@ -64,7 +69,7 @@ class BallotModel:
     @property
     def has_answers(self) -> bool:
         """Whether anybody ever answered, withdrawn or not."""
-        return bool(self.files) or any(voter.n_votes + voter.n_unknown for voter in self.page.values())
+        return bool(self.files) or any(voter.votes or voter.n_unknown for voter in self.page.values())
 
     def assignments(self) -> Iterator[tuple[GivenAssignment, str]]:
         """The assignments of files that aren't withdrawn, each once, with the furthest that these say of it."""
@@ -105,13 +110,13 @@ class ProjectModel:
 
     @property
     def may_close(self) -> bool:
-        return self.is_open and self.counts(self.ballots[-1])["counted"] > 0
+        return self.is_open and self.scores(self.ballots[-1])
 
     @property
     def voters(self) -> list[str]:
         """Everybody who ever answered."""
         names = {one.voter for ballot in self.ballots for file in ballot.files for one in file.assignments}
-        return sorted(names | {name for ballot in self.ballots for name, of in ballot.page.items() if of.n_votes})
+        return sorted(names | {name for ballot in self.ballots for name, of in ballot.page.items() if of.votes})
 
     def statuses(self, ballot: BallotModel) -> dict[Mark, str]:
         """What becomes of each answer of a ballot's files, if nobody were left out."""
@@ -144,10 +149,24 @@ class ProjectModel:
             is_out = voter_of[code] in self.left_out and status in ("counted", "unknown")
             found["excluded" if is_out else status] += 1
         for voter in ballot.page.values():
-            for status, n in (("counted", voter.n_votes), ("unknown", voter.n_unknown)):
+            for status, n in (("counted", len(voter.votes)), ("unknown", voter.n_unknown)):
                 is_out = voter.name in self.left_out
                 found["withdrawn" if voter.is_withdrawn else "excluded" if is_out else status] += n
         return +found
+
+    def scores(self, ballot: BallotModel) -> bool:
+        """Whether a ballot can be scored: it has a vote that counts, and each of its items has one in it or before."""
+        voted = [self.voted(one) for one in self.ballots[: ballot.number]]
+        return bool(voted[-1]) and ballot.items <= set().union(*voted)
+
+    def voted(self, ballot: BallotModel) -> set[Item]:
+        """The items with a vote in a ballot that counts."""
+        about = {(one.code, place): items for file in ballot.files for one in file.assignments
+                 for place, items in one.about.items() if one.voter not in self.left_out}  # fmt: skip
+        voted = [about.get(mark, set()) for mark, status in self.statuses(ballot).items() if status == "counted"]
+        for voter in ballot.page.values():
+            voted += [] if voter.is_withdrawn or voter.name in self.left_out else voter.votes
+        return set().union(*voted)
 
     def close(self) -> None:
         ballot = self.ballots[-1]

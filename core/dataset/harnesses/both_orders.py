@@ -56,7 +56,8 @@ def both_orders(
     table = pd.DataFrame(rows, columns=["pair", "order", "question", "choice_a", "choice_b", "answer"])
     twice = np.repeat(np.arange(len(asked)), 2)
     table["votes"] = asked["count"].to_numpy(dtype=np.int64)[twice]
-    table["share"] = np.maximum(asked["won"], 1 - asked["won"]).to_numpy()[twice]
+    of_first = asked["won"].to_numpy(dtype=np.float64)
+    table["share"] = np.maximum(of_first, 1 - of_first)[twice]
     table["gap"] = gap[twice]
     for name in _AT:
         table[name] = asked[name].to_numpy()[twice]
