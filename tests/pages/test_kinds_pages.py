@@ -383,7 +383,7 @@ def test_a_kind_is_changed_while_nothing_is_drawn_and_stands_beside_the_ballots_
     labelled(app.get("button_group"), "Kind of question").set_value("rating").run()
     assert app.query_params["kind"] == "rating"
     press(app, "Draw round 1")
-    assert "0 of 280 answers" in words(app)
+    assert "0 of 105 answers" in words(app)
     app.switch_page("../pages/scores.py").run()  # what is chosen stays from page to page
     assert "Its scores are computed when it is closed." in words(app)
 
