@@ -68,10 +68,10 @@ Domain-Specific Semantic Models*, EMNLP 2020.
 """
 )
 with st.expander("The formulas"):
-    for name, formula, about in FORMULAS:
+    for name, formula, told in FORMULAS:
         st.markdown(f"**{name}**")
         st.latex(formula)
-        st.caption(about)
+        st.caption(told)
     st.caption(SOURCE)
 st.subheader("Terms")
 part = st.text_input("Find a term", placeholder="For example: ballot").strip().casefold()
