@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.views.tokens import TokensView
 from ui.embeddings import coverage
 from ui.shared import cache, frame

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
+from core.charts.campaign_charts import places_by_ballot
 from core.charts.files import specification
-from core.charts.rank_stabilisation import places_by_ballot
 from core.store import Store
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot

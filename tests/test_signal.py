@@ -1,4 +1,4 @@
-"""Whether votes can be told from coin tosses, and what is said where they can't; see `core/scores/signal_test.py`."""
+"""Whether votes can be told from coin tosses, and what is said where they can't; see `core/trust/reliability.py`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from core.dataset.published import read_published
 from core.errors import UndefinedMetricError
 from core.plan import Plan
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes
-from core.scores.signal_test import CHANCE_Z, by_chance, signal_z
+from core.scores.bradley_terry import fit_votes
 from core.simulation import simulate_campaign
 from core.store import open_store
 from core.store.projects.project_commands import get_project
 from core.store.scores.project_dataset import read_dataset
 from core.trust import reliability, report
+from core.trust.reliability import CHANCE_Z, by_chance, signal_z
 from core.trust.stopping import NextBallotValue, value_of_next
 from core.voters.model import Panel, exponential
 

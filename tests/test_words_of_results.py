@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from core.charts import campaign_charts, evaluation
-from core.commands.voters import ExcludeVoters, ReadmitVoters
+from core.commands.votes import ExcludeVoters, ReadmitVoters
 from core.evaluation.differences import PairwiseDifference
 from core.evaluation.sample_size import Needed, PowerEstimate
 from core.store.votes.exclusions import ExclusionChange

@@ -27,11 +27,11 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import gamma
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from ..scores.bradley_terry import BradleyTerry
 from ..scores.posterior import Posteriors
 from ..scores.voter_effects import SMALLEST
+from ..tables import Floats, Ints
 
 LEVEL = 0.9
 FAR_SHARE = 0.5  # of the choice that goes by nearness to the cut alone, whatever the fit says of an item

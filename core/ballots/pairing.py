@@ -30,10 +30,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from ..scores.bradley_terry import BradleyTerry
 from ..scores.posterior import item_posteriors
+from ..tables import Floats, Ints
 from .draw import Selection, checked_items, checked_pairs, select_items, whole_number
 from .graphs import balanced_sides, complement, edge_keys, exchange, faulty_edges, regular_pairs
 

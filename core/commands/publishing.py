@@ -11,13 +11,11 @@ import numpy as np
 import pandas as pd
 
 from ..base.durable import file_stem
-from ..dataset.campaign_tables import COMPARED, VOTES
 from ..dataset.datasheet.facts import Facts
 from ..dataset.datasheet.sheet import card, datasheet, to_markdown
 from ..dataset.files import for_gensim, to_csv, to_json, to_tsv
-from ..dataset.formats import for_mteb, for_simlex, parquet, to_parquet, to_records
-from ..dataset.published import write_published
-from ..dataset.spelled import endings, example, spelled
+from ..dataset.formats import endings, example, for_mteb, for_simlex, parquet, spelled, to_parquet, to_records
+from ..dataset.published import COMPARED, VOTES, write_published
 from ..dataset.splits import Split, split_by_tokens
 from ..errors import InputError, StoreError
 from ..store import Store

@@ -22,7 +22,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
-from ..base.arrays import Floats
 from ..base.estimates import MIN_VOTERS
 from ..errors import InputError
 from ..plan import Plan
@@ -30,6 +29,7 @@ from ..protocols import Votes
 from ..protocols.runoff import spread_appearances
 from ..scores import BallotVotes
 from ..simulation import simulate_campaign
+from ..tables import Floats
 from ..voters.model import PAPER_PANEL, Panel
 from ..voters.panel_fit import similarity_from_ranks
 from . import TOP_K, correlations

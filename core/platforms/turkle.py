@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from ..errors import InputError, Issue, PlatformError
 from ..tabular import SourceTable
-from ..tabular.json_texts import parse_json
+from ..tabular.json_files import parse_json
 from ..votes.answers import find_layout, read_answers
 from ..votes.meanings import ValueMeanings
 from ..votes.platform import Outgoing, PlatformFile, ResultFile

@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ballots.draw import draw_uniform
-from ..base.arrays import Floats, Ints
 from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress, spread, workers_for
 from ..errors import UndefinedMetricError
 from ..plan import Plan
 from ..plan.budgets import appearances_for_budget
 from ..scores.borda import VotesOf
-from ..scores.fit import FittedVotes
+from ..scores.bradley_terry import FittedVotes
 from ..scores.posterior import item_posteriors, likely_scores, simulated_outcomes
 from ..scores.reliability import Metric, RepeatedCorrelation
+from ..tables import Floats, Ints
 
 # Comparisons of items with opponents at random, (n, 2), from the items and n: the store's sampler balances the columns
 # too, a simulation's is ten times as fast.

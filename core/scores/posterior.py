@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError
+from ..tables import Floats, Ints
 from .bradley_terry import BradleyTerry
 from .voter_effects import SMALLEST
 

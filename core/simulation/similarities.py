@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.arrays import Floats
 from ..errors import InputError, Issue, PlanError
 from ..installed import HOME
 from ..plan import Plan
 from ..plan.budgets import largest_within
+from ..tables import Floats
 from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
 from .conventions import convention_of
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Floats
 from ..errors import InputError
 from ..metrics import average_ranks
 from ..plan import Plan
 from ..protocols import protocol_of
+from ..tables import Floats
 from ..voters.model import PAPER_PANEL, Panel, Voters, exponential
 from .campaign import Accuracy, Campaign, Run, simulate_campaign, simulate_campaigns
 from .conventions import convention_of, method_of

@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Floats
 from ..base.estimates import Share, widened_tails
 from ..errors import InputError, UndefinedMetricError
+from ..tables import Floats
 
 Distance = Literal["nominal", "interval"]
 RESAMPLES = 1000

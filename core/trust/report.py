@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ballots.audit import CutAudit
-from ..base.arrays import Floats, Ints
-from ..base.percent import percent
-from ..base.plurals import plural
+from ..base.numbers_in_words import percent, plural
 from ..scores.reliability import RepeatedCorrelation
+from ..tables import Floats, Ints
 from .agreement import KrippendorffAlpha as Alpha
-from .guessers import Guessers
+from .leave_one_out import Guessers
 from .stopping import NextBallotValue
 
 GREEN, AMBER, RED = "green", "amber", "red"

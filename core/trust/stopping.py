@@ -20,15 +20,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .. import metrics
-from ..base.arrays import Floats, Ints
 from ..errors import InputError, UndefinedMetricError
 from ..protocols import Held, Mode, Protocol, Votes, protocol_of
 from ..protocols.base import N_TOP, balanced
 from ..scores import BallotVotes
-from ..scores.bradley_terry import BradleyTerry
-from ..scores.fit import FittedVotes, joined
+from ..scores.bradley_terry import BradleyTerry, FittedVotes, joined
 from ..scores.posterior import Posteriors, item_posteriors, likely_scores, simulated_outcomes
-from ..scores.signal_test import by_chance
+from ..tables import Floats, Ints
+from .reliability import by_chance
 
 SIMULATIONS = 10
 MOVE_RHO_W, MOVE_TAU_W, CHANGES = 0.005, 0.01, 0.5  # what a further ballot must promise not to stop

@@ -31,7 +31,7 @@ from ..questions.best_worst.files import is_best_worst
 from ..questions.order.orders import COLUMNS as ORDERS
 from ..questions.rating.columns import NAMES, has_texts, plain_title
 from ..tabular import decode_bytes, find_dialect, is_json, is_workbook, read_workbook, records, same_name
-from ..tabular.foreign import PARQUET, foreign
+from ..tabular.encoding import PARQUET, foreign
 from ..tabular.zips import DAMAGED
 from ..tokens.frequency_files import COUNT_NAMES, TOKEN_NAMES
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from ..base.percent import percent
-from ..base.plurals import VoterCount, many, plural
+from ..base.numbers_in_words import VoterCount, many, percent, plural
 from ..errors import PlanError
 from ..store import Store
 from ..store.ballots.ballot_rows import Ballot, ballots_of, pilot_of

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import sqlalchemy as sa
 
-from ..base.percent import percent
-from ..base.plurals import many, plural
+from ..base.numbers_in_words import many, percent, plural
 from ..plan import Plan
 from ..plan.campaign_plan import Cost
 from ..protocols import PROTOCOLS, protocol_of

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many
-from core.commands.voters import WithdrawVoters
+from core.base.numbers_in_words import many
+from core.commands.votes import WithdrawVoters
 from core.errors import RunoffError
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot

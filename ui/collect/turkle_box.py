@@ -6,7 +6,7 @@ import hashlib
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.errors import RunoffError
 from core.platforms.turkle import TurkleSite
 from core.store import Store

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.files import FileRead, ReadFile
 from core.commands.votes import (

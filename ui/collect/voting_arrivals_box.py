@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import streamlit as st
 
-from core.base.plurals import many
-from core.commands.voters import WithdrawVoters
+from core.base.numbers_in_words import many
+from core.commands.votes import WithdrawVoters
 from core.store import Store
 from core.store.projects.project_commands import Project
 from core.store.voting.owner_commands import VotingPageInfo

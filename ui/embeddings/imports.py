@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.base.durable import private, shown_name, shown_path
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 from core.embeddings import EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
 from core.jobs import lifecycle

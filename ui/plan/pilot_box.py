@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.commands.ballots import ReopenBallot
 from core.store import Store
 from core.store.ballots.pilots import FEWEST, MOST, STANDARD, draw_pilot

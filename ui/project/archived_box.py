@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.commands.archived import ImportedArchive, archive_mapping, import_archived, missing_words, rebuild
 from core.commands.projects import other_name_text
 from core.errors import RunoffError

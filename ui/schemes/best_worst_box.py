@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.errors import RunoffError
 from core.questions.best_worst.files import Named, read_best_worst, write_tuples
 from core.questions.best_worst.report import BestWorstReport, report

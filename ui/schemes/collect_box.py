@@ -13,8 +13,8 @@ from core.errors import RunoffError
 from core.i18n import LANGUAGES, STANDARD
 from core.plan.campaign_plan import n_kept
 from core.questions import RoundSettings, default_settings, round_kind, round_kinds
-from core.questions.order.files import groups_of, read_groups
 from core.questions.order.groups import TargetGroup, draw_groups
+from core.questions.order.kind import groups_of, read_groups
 from core.questions.rating.scales import CLSS, SCALES, TOLERANCE, RatingScale, read_rated_pairs
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.embedding_library import open_library, read_embeddings

@@ -6,8 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.percent import percent
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, percent, plural
 from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
 from core.commands.votes import WithdrawUpload
 from core.platforms.round_files import round_files

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import slug
-from core.commands.voters import ExcludeVoters
+from core.commands.votes import ExcludeVoters
 from core.dataset.files import to_csv
 from core.errors import RunoffError
-from core.questions.order.files import write_groups
+from core.questions.order.kind import write_groups
 from core.store.projects.project_commands import Project
 from core.views.schemes import rating_sets, target_groups
 from core.views.schemes import rounds as view

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 from core.errors import Issue
 from core.questions.best_worst.files import Named, NamedError
 from core.views.schemes.rating_sets import as_csv

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.charts import campaign_charts
-from core.charts.rank_stabilisation import places_by_ballot
+from core.charts.campaign_charts import places_by_ballot
 from core.store.projects.embedding_library import read_embeddings
 from core.store.projects.project_commands import Project
 from core.views.scores.rank_stabilisation import RankStabilisationView

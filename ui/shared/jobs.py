@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from core.base.percent import percent
-from core.base.plurals import plural
+from core.base.numbers_in_words import percent, plural
 from core.commands import executor
 from core.commands.base import Command
 from core.commands.executor import Started

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.base import percent
+from core.base import numbers_in_words
 
 
 def in_percent(table: pd.DataFrame, *names: str, digits: int = 0) -> pd.DataFrame:
@@ -16,7 +16,7 @@ def in_percent(table: pd.DataFrame, *names: str, digits: int = 0) -> pd.DataFram
     shares = {
         name: pd.to_numeric(table[name]).to_numpy(dtype="float64", na_value=np.nan) for name in names if name in table
     }
-    return table.assign(**{name: percent.in_percent(share, digits) for name, share in shares.items()})
+    return table.assign(**{name: numbers_in_words.in_percent(share, digits) for name, share in shares.items()})
 
 
 def share_column(label: str | None = None, *, digits: int = 0, help: str | None = None) -> Any:

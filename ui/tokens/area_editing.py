@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.archive import copy_without_ballots

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.project_commands import Project

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 from core.views.tokens import TokensView
 from ui.shared import frame
 

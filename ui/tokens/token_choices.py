@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.embedding_library import read_embeddings

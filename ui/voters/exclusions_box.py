@@ -7,9 +7,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.commands.figures.votes import ExclusionPreview, WithoutVoters
-from core.commands.voters import ExcludeVoters, ReadmitVoters
+from core.commands.votes import ExcludeVoters, ReadmitVoters
 from core.store.projects.project_commands import Project
 from core.trust.voter_rules import RULES, VoterRule, n_judged, propose
 from core.views.voters import VotersView

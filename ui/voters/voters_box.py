@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.store.projects.project_commands import Project
 from core.views.voters import COLUMNS, MOST_SHOWN, PERCENT, VotersView
 from ui.shared import choosers, frame

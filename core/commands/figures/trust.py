@@ -16,10 +16,9 @@ from ...protocols import protocol_of
 from ...protocols.base import N_TOP
 from ...scores import BallotVotes
 from ...scores.borda import tally
-from ...scores.fit import FittedVotes, fit_votes, joined
+from ...scores.bradley_terry import FittedVotes, fit_votes, joined
 from ...scores.pair_graph import connected_parts
 from ...scores.posterior import item_posteriors
-from ...scores.signal_test import by_chance
 from ...store import Store
 from ...store.ballots.ballot_rows import Ballot, ballots_of
 from ...store.projects.plans import is_last
@@ -29,7 +28,8 @@ from ...store.votes.checks import voter_answers, voter_names
 from ...store.votes.tallies import closed_votes, progress_of
 from ...tokens.items import pair_label
 from ...trust import reliability, report
-from ...trust.guessers import Guessers, find_guessers
+from ...trust.leave_one_out import Guessers, find_guessers
+from ...trust.reliability import by_chance
 from ...trust.report import TrustCheck
 from ...trust.stopping import NextBallotValue
 from ...trust.voter_quality import side_bias

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...ballots.draw import checked_items, whole_number
-from ...base.arrays import Floats, Ints
 from ...errors import InputError
 from ...scores.bradley_terry import BradleyTerry, fit_bradley_terry
+from ...tables import Floats, Ints
 
 SIZE = 4
 TRIES = 8

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...base.arrays import Floats, Ints
 from ...base.estimates import Estimate, widened_tails
 from ...errors import InputError, UndefinedMetricError
 from ...metrics import average_ranks, rounded_scores
+from ...tables import Floats, Ints
 from ...trust.agreement import LEVEL, RESAMPLES, KrippendorffAlpha
 
 MOST_PAIRS = 5000  # of people that are compared; of more, so many are drawn

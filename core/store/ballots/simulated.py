@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import sqlalchemy as sa
 
-from ...base.arrays import Floats
 from ...errors import StoreError
 from ...questions.base import Answering
+from ...tables import Floats
 from ...voters.model import Panel, Voters, answer, draw_panel, exponential, opinions
 from .. import schema as t
 from ..command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows

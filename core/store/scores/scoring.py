@@ -21,7 +21,7 @@ from ...errors import DisconnectedError, InputError, NotConvergedError, StoreErr
 from ...protocols import Held, Scored, protocol_of
 from ...questions import RoundScores
 from ...scores import BallotVotes
-from ...scores.fit import FittedVotes
+from ...scores.bradley_terry import FittedVotes
 from .. import schema as t
 from ..ballots.answers import answers_of, rests_on
 from ..ballots.ballot_rows import Ballot, ballots_of, rounds_of, sentence_start

@@ -8,7 +8,7 @@ from functools import lru_cache
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.plurals import plural
+from ...base.numbers_in_words import plural
 from ...errors import InputError, RunoffError, StoreError
 from ...tabular import in_utf8
 from ...tokens.files import AreaTokens

@@ -10,18 +10,16 @@ import numpy.typing as npt
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.plurals import many
+from ...base.numbers_in_words import many
 from ...errors import Issue, StoreError
 from ...platforms import Mapping, ResultFile, SourceTable, ValueQuestion, open_results, read_table
-from ...platforms.answer_files import read_round_results
+from ...platforms.answer_files import classify_answers, read_round_results
 from ...questions.comparison import VALUES
-from ...questions.result_rows import classify_answers
 from ...votes.answers import TEXTS
 from ...votes.classify import ClassifiedAnswers, as_spelled_now, classify
 from ...votes.counting import ELSEWHERE
 from ...votes.meanings import NO_MEANINGS, ValueMeanings, questions_of
-from ...votes.reasons import count_answers, count_rows, report_table
-from ...votes.upload_effects import UploadEffect
+from ...votes.reasons import UploadEffect, count_answers, count_rows, report_table
 from .. import schema as t
 from ..ballots.ballot_rows import Ballot, every_ballot_of, open_ballot_of
 from ..ballots.comparisons import comparisons_of, shown_of

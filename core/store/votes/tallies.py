@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from ...base.plurals import VoterCount
+from ...base.numbers_in_words import VoterCount
 from ...questions import COMPARISON, QuestionKind, RoundKind, kind_of
 from ...scores import BallotVotes
 from .. import schema as t

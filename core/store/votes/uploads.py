@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from ...errors import StoreError
-from ...votes.upload_effects import UploadEffect
+from ...votes.reasons import UploadEffect
 from .. import schema as t
 from ..ballots.ballot_rows import Ballot, every_ballot_of, sentence_start
 from ..blobs import read_blob

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from ...base.percent import percent
-from ...base.plurals import many
+from ...base.numbers_in_words import many, percent
 from ...plan import Plan
 from ...store import Store
 from ...store.ballots.ballot_rows import Ballot, ballots_of, called, pilot_of, sentence_start

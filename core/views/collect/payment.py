@@ -10,7 +10,7 @@ from functools import cached_property
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.plurals import many
+from ...base.numbers_in_words import many
 from ...errors import StoreError
 from ...store import Store
 from ...store import schema as t

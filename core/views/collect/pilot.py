@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...base.estimates import Share
-from ...base.percent import percent
-from ...base.plurals import many
+from ...base.numbers_in_words import many, percent
 from ...simulation.pilot import Pilot, summarise_pilot
 from ...store import Store
 from ...store.ballots.ballot_rows import pilot_of

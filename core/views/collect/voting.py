@@ -13,7 +13,7 @@ import segno
 import sqlalchemy as sa
 
 from ...ballots.checks import on_voting_page
-from ...base.plurals import many
+from ...base.numbers_in_words import many
 from ...plan.campaign_plan import ballot_quota
 from ...questions.voting_settings import FEWEST_TOLD, TRAITS, VotingSettings
 from ...store import Store

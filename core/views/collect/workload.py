@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.percent import percent
-from ...base.plurals import many
+from ...base.numbers_in_words import many, percent
 from ...plan.campaign_plan import Quota, ballot_quota
 from ...store import Store
 from ...store import schema as t

@@ -9,8 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ...base.percent import percent
-from ...base.plurals import plural
+from ...base.numbers_in_words import percent, plural
 from ...commands.figures.evaluation_inputs import FIGURES
 from ...evaluation import FigureEstimate, ModelComparison
 from ...evaluation.differences import PairwiseDifference

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...base.percent import percent
-from ...base.plurals import many
+from ...base.numbers_in_words import many, percent
 from ...dataset.side_by_side import SideBySide, of_dataset, side_by_side
 from ...embeddings import Embedding
 from ...errors import InputError, RunoffError
 from ...evaluation import evaluate
-from ...evaluation.ratings.report import RatingReport, report
+from ...evaluation.rating_report import RatingReport, report
 from ...evaluation.results import FigureEstimate
 from ...platforms.answer_files import read_gold
 from ...questions import RoundSettings, round_kind

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ...base.plurals import many, plural
+from ...base.numbers_in_words import many, plural
 from ...commands.figures.votes import NAMED, ChecksOfVotes, VoteChecks
 from ...store import Store
 from ..wording import agreement_text

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ...base.plurals import plural
+from ...base.numbers_in_words import plural
 from ...metrics import average_ranks
 from ...store import Store
 from ...store.ballots.ballot_rows import Ballot, ballots_of

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...base.durable import slug
-from ...base.plurals import VoterCount, plural
+from ...base.numbers_in_words import VoterCount, plural
 from ...protocols import ProtocolInfo, protocol_of
 from ...store import Store
 from ...store.ballots.ballot_rows import Ballot, ballots_of

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...base.plurals import many
+from ...base.numbers_in_words import many
 from ...commands.figures.trust import TrustLines
 from ...protocols.base import N_TOP
 from ...store import Store
