@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.help.formulas import FORMULAS, SOURCE
-from ui.help.glossary import WORDS
+from ui.help.glossary import FORMULAS, SOURCE, WORDS
 from ui.shared import frame
 
 st.title("Help")

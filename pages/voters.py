@@ -7,7 +7,7 @@ import streamlit as st
 from core.base.durable import slug
 from core.commands.figures.votes import VoterFigures
 from ui.shared import cache, frame, jobs
-from ui.voters import exclusions_box, voters_box
+from ui.voters import voters_box
 
 project = frame.project()
 store = frame.store()
@@ -38,6 +38,6 @@ if said := view.odd_said(hashed):
     odd.warning(frame.plain(said), icon=":material/visibility:")
 voters_box.one(project, view, hashed)
 voters_box.table(project, view, hashed, slug(project.name))
-exclusions_box.decide(project, area_id, view, hashed)
-exclusions_box.left_out(project, view, hashed)
+voters_box.decide(project, area_id, view, hashed)
+voters_box.left_out(project, view, hashed)
 frame.link("scores", "See the scores", icon=":material/leaderboard:")

@@ -278,7 +278,8 @@ LINE, BELOW = 13, 50  # pixels of a line of text, and of the axis below what is 
 def places_by_ballot(history: pd.DataFrame) -> Chart:
     """The place of each leading item after each ballot, a line an item; the first ten of now are blue, the others grey.
 
-    `history` has the columns of `core.views.scores.rank_stabilisation.COLUMNS`. Places run down a logarithmic axis, as
+    `history` has the columns of
+    `core.views.scores.scores_page.STABILISATION_COLUMNS`. Places run down a logarithmic axis, as
     top places weigh more. A bar is the 90 % interval of the place, where there is one. The item under the pointer is
     orange.
     """

@@ -187,7 +187,7 @@ def voters_role_command(role: str, sql: bool, as_json: bool) -> None:
     password: give it one in psql.
     """
     from ..store import open_store
-    from ..store.voters_role import grant_role, role_sql
+    from ..store.postgresql import grant_role, role_sql
 
     if sql:
         click.echo(";\n".join(role_sql(role)) + ";")

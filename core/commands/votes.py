@@ -19,7 +19,7 @@ from ..platforms import Mapping as ColumnMapping
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots.ballot_rows import every_ballot_of
-from ..store.spool import put_upload, read_upload
+from ..store.stored_files import put_upload, read_upload
 from ..store.votes.exclusions import ExclusionChange, exclude_voters, readmit_voters
 from ..store.votes.intake import accept_upload
 from ..store.votes.judgements import set_policy

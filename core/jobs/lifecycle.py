@@ -29,10 +29,9 @@ from ..errors import StoreError
 from ..installed import HOME, LIBRARY
 from ..store import Store
 from ..store import schema as t
-from ..store.blobs import sweep_blobs
 from ..store.command import ENDED
 from ..store.engine import now
-from ..store.spool import output_path, sweep_spool
+from ..store.stored_files import output_path, sweep_blobs, sweep_spool
 from ..store.voting.closing_pause import resume_voting
 
 REPORT_SECONDS = 0.5

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..base.estimates import Estimate
 from ..base.numbers_in_words import many
-from ..store.votes.deletion_effects import AtStake
+from ..store.votes.uploads import AtStake
 from ..trust.agreement import KrippendorffAlpha
 
 

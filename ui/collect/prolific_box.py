@@ -15,9 +15,14 @@ from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.plans import PlanSettings
 from core.store.projects.project_commands import Project
-from core.store.votes.deletion_effects import of_sessions
-from core.store.votes.payment import ReviewChange, review_assignments
-from core.store.votes.prolific import SubmissionCheck, assignments_from_page, check_submissions
+from core.store.votes.payment import (
+    ReviewChange,
+    SubmissionCheck,
+    assignments_from_page,
+    check_submissions,
+    review_assignments,
+)
+from core.store.votes.uploads import of_sessions
 from core.store.voting.owner_commands import read_voting
 from core.views import file_kinds
 from core.views import wording as at_stake

@@ -24,7 +24,7 @@ from core.store.votes.publications import (
 from core.views.wording import moment
 from core.votes.platform import Outgoing
 from ui.shared import choosers, frame
-from ui.shared.held_files import StoredUpload
+from ui.shared.files import StoredUpload
 
 _WHOLE, _MISSING = "The whole ballot", "Only what wants votes"
 

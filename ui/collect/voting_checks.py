@@ -12,7 +12,7 @@ from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_items
 from core.store.votes.checks import add_gold, propose_gold, remove_gold
-from core.store.votes.deletion_effects import of_sessions
+from core.store.votes.uploads import of_sessions
 from core.store.voting.owner_commands import withdraw_voter
 from core.views import wording
 from core.views.collect.voting import VotingView

@@ -11,7 +11,7 @@ from core.embeddings import Embedding
 from core.errors import InputError
 from core.store.projects.embedding_library import set_subwords
 from core.store.projects.project_commands import Project
-from core.views.evaluate.embedding import EmbeddingView, Figure3
+from core.views.embeddings import EmbeddingView, Figure3
 from ui.embeddings import coverage
 from ui.shared import chart_files, frame
 

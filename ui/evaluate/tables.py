@@ -14,8 +14,8 @@ from core.commands.figures.evaluation import CEILING, HALVES, Scale
 from core.commands.figures.evaluation_inputs import FIGURES
 from core.evaluation import ModelComparison
 from core.tabular.csv_writing import table_for_spreadsheets
-from core.views.evaluate import figure_scale as evaluate_scale
 from core.views.evaluate import leaderboard
+from core.views.evaluate import leaderboard as evaluate_scale
 from core.views.evaluate import token_intervals as evaluate_tokens
 from core.views.evaluate.evaluate_page import EvaluateView, IntervalsView
 from core.views.evaluate.leaderboard import breakable

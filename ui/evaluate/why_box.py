@@ -17,7 +17,7 @@ from core.views.evaluate.evaluate_page import EvaluateView
 from core.views.evaluate.why import WhyView
 from ui.evaluate import jobs
 from ui.shared import cache, chart_files, choosers, frame
-from ui.shared.shares import in_percent, share_column
+from ui.shared.tables import in_percent, share_column
 
 
 def show(view: EvaluateView, project: Project) -> None:

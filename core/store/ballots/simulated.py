@@ -20,8 +20,7 @@ from ..projects.plans import PlanSettings, ballot_named, settings_for
 from ..tokens.areas import items_of
 from ..votes.judgements import voter_ids
 from ..votes.tallies import excluded_ids, write_tallies
-from .answers import options_of
-from .ballot_rows import Ballot, open_ballot_of, rounds_of, sentence_start
+from .ballot_rows import Ballot, open_ballot_of, options_of, rounds_of, sentence_start
 
 _ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
 PLATFORM = "simulated"

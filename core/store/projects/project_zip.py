@@ -37,7 +37,7 @@ from ...tabular.zips import DAMAGED, MAX_JSON, check_sizes, pack, read_member, s
 from .. import schema as t
 from ..engine import HEAD
 from ..schema.ballots import CAMPAIGN, ROUND, TRIAL
-from ..schema.parts import is_exported
+from ..schema.projects import is_exported
 
 FETCH_AGAIN = "Choose the .zip as Runoff exported it, or export the project again."
 MAX_CELL = 2**30

@@ -15,10 +15,10 @@ from ...tokens.files import AreaTokens
 from ...tokens.frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq, rare, rare_by_area
 from ...tokens.frequency_files import read_frequencies
 from .. import schema as t
-from ..blobs import put_blob, read_blob, safe_name
 from ..command import command
 from ..engine import Store
 from ..projects.embedding_library import embeddings_of, open_library
+from ..stored_files import put_blob, read_blob, safe_name
 
 SHOWN_NOTES = 3  # of the remarks on a list of frequencies, all of which were shown when it was chosen
 

@@ -29,7 +29,7 @@ from ..ballots.ballot_rows import Ballot, ballots_of, pilot_of
 from ..command import fetch_rows, update_rows
 from ..engine import Store
 from ..projects.plans import rankings_of
-from ..voting.tallies import has_voting, write_lease_counts
+from ..voting.leases import has_voting, write_lease_counts
 from .reviews import apply_reviews
 
 _J = t.judgement.c

@@ -21,9 +21,8 @@ from ...questions import RoundSettings, round_kind
 from ...questions.order.groups import GroupComparison, score_groups
 from ...questions.rating.scales import Qualified
 from ...store import Store
-from ...store.ballots.answers import answers_of, rating_set
-from ...store.ballots.answers import preferences as preferences_of
-from ...store.ballots.ballot_rows import Ballot, rounds_of
+from ...store.ballots.ballot_rows import Ballot, answers_of, rating_set, rounds_of
+from ...store.ballots.ballot_rows import preferences as preferences_of
 from ...store.projects.embedding_library import open_library, read_embeddings
 from ...store.scores.next_ballot_value import closed_fit_of
 from ...store.scores.project_dataset import read_dataset, round_dataset
