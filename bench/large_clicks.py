@@ -83,7 +83,7 @@ def of_open(project: str) -> list[Click]:
         return next(radio for radio in app.radio if radio.label == policy).set_value("latest")
 
     def sure(app: AppTest) -> object:
-        boxes = [box for box in app.checkbox if box.label == "Close it all the same"]
+        boxes = [box for box in app.checkbox if box.label == "Close anyway"]
         return boxes[0].check().run() if boxes else None
 
     return [

@@ -54,8 +54,10 @@ def main(voters: int, votes: int, think: float, browsers: int, kills: int, datab
         try:
             people = [HttpVoter("127.0.0.1", server.port, code, f"Voter {n}", think) for n in range(voters - browsers)]
             seen: list[int] = []
+            stopped: list[str] = []
             ready = threading.Event()
-            window = threading.Thread(target=_browse, args=(server.url, code, browsers, votes, think, seen, ready))
+            arguments = (server.url, code, browsers, votes, think, seen, ready, stopped)
+            window = threading.Thread(target=_browse, args=arguments)
             window.start()
             ready.wait(120)  # the start of a browser on the same machine is not what is measured
             begun = time.perf_counter()
@@ -66,7 +68,7 @@ def main(voters: int, votes: int, think: float, browsers: int, kills: int, datab
             server.kill()
         confirmed = {person.name: len(person.confirmed) for person in people}
         confirmed |= {f"Browser {n}": done for n, done in enumerate(seen)}
-        faults = _faults(store, confirmed, voters, votes, wanted)
+        faults = stopped + _faults(store, confirmed, voters, votes, wanted)
         settings = replace(settings, votes_per_comparison=3)
         _, code = make_voting(store, settings, tokens=TOKENS, appearances=2)
         lost = [_killed(store, server, code, number) for number in range(kills)]
@@ -127,12 +129,23 @@ async def _until_refused(voter: HttpVoter) -> None:
 
 
 def _browse(
-    url: str, code: str, browsers: int, votes: int, think: float, seen: list[int], ready: threading.Event
+    url: str,
+    code: str,
+    browsers: int,
+    votes: int,
+    think: float,
+    seen: list[int],
+    ready: threading.Event,
+    stopped: list[str],
 ) -> None:
-    """Voters in one Chromium, in turn: each taps a card and waits for the next comparison."""
+    """Voters in one Chromium, in turn: each taps a card and waits for the next comparison.
+
+    What stopped them early goes to `stopped`, with what the page showed then.
+    """
     if not browsers:
         ready.set()
         return
+    from playwright.sync_api import Error as PlaywrightError
     from playwright.sync_api import expect, sync_playwright
 
     from tests.browser.server import CHROMIUM_ARGUMENTS, find_chromium
@@ -150,18 +163,24 @@ def _browse(
             pages.append(page)
         seen += [0] * browsers
         ready.set()
-        for vote in range(votes):
-            for number, page in enumerate(pages):
-                if page.get_by_role("button", name="Go on with more").count():
-                    page.get_by_role("button", name="Go on with more").click()
-                expect(page.locator("#count")).to_have_text(f"{vote % 10 + 1} of 10")
-                page.wait_for_timeout(max(400.0, think * 1000 / browsers))
-                page.locator(".ro-card").nth(vote % 2).tap()
-                if vote % 10 == 9:
-                    page.get_by_role("heading", name="All of these are done").wait_for()
-                else:
-                    expect(page.locator("#count")).to_have_text(f"{vote % 10 + 2} of 10")
-                seen[number] += 1
+        try:
+            for vote in range(votes):
+                for number, page in enumerate(pages):
+                    if page.get_by_role("button", name="Go on with more").count():
+                        page.get_by_role("button", name="Go on with more").click()
+                    expect(page.locator("#count")).to_have_text(f"{vote % 10 + 1} of 10")
+                    page.wait_for_timeout(max(400.0, think * 1000 / browsers))
+                    page.locator(".ro-card").nth(vote % 2).tap()
+                    if vote % 10 == 9:
+                        page.get_by_role("heading", name="All of these are done").wait_for()
+                    else:
+                        expect(page.locator("#count")).to_have_text(f"{vote % 10 + 2} of 10")
+                    seen[number] += 1
+        except (AssertionError, PlaywrightError) as problem:
+            shown = " ".join(pages[sum(seen) % browsers].inner_text("body").split())
+            stopped.append(
+                f"STOPPED: the browsers after {sum(seen)} votes: {str(problem)[:200]} The page: {shown[:300]}"
+            )
         browser.close()
 
 

@@ -94,7 +94,7 @@ def _press(app: AppTest, label: str) -> None:
 
 def _save(app: AppTest) -> float:
     """Add a token to the first area: seconds of the run that saves it and of the one that draws the page anew."""
-    box = next(box for box in app.text_area if box.label.startswith("Tokens, one a line ("))
+    box = next(box for box in app.text_area if box.label.startswith("Tokens, one per line ("))
     tokens = box.value or ""
     box.set_value(f"{tokens}\nnew {len(tokens)}").run()
     return _timed(lambda: _press(app, "Save changes"))

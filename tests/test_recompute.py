@@ -149,6 +149,26 @@ def test_one_changed_bit_of_a_score_is_found(store, project):
     assert found.largest == near - exact
 
 
+@pytest.mark.parametrize("project", ["runoff"], indirect=True)
+def test_only_a_fit_by_other_steps_may_differ_by_more_than_last_bits(store, project):
+    published = read_published(publish(store, project).data)
+    near = published.dataset()
+    near["score"] += 1e-7
+
+    def outcome(change) -> str:
+        record = record_from(published.files)
+        for described in record.plan["rankings"]:
+            for ballot in described["ballots"]:
+                change(ballot.get("fit") or {})
+        return replay_record(record, near).outcome
+
+    assert outcome(lambda fit: None) == "different"
+    assert outcome(lambda fit: fit.pop("steps", None)) == "last bits"  # what a Runoff before 0.7 stored
+    assert outcome(lambda fit: (fit.pop("steps", None), fit.update(iterations=1))) == "last bits"
+    near["score"] -= 1e-7
+    assert outcome(lambda fit: fit.update(iterations=1) if "iterations" in fit else None) == "different"
+
+
 def of_version(data: bytes, version: str) -> bytes:
     """The zip with all that says its version changed to that one."""
 

@@ -32,8 +32,7 @@ from ..tables import BALLOT_SCORES, DATASET
 _TALLIES = ("wins", "ties", "losses", "unknowns")
 RELATIVE_SINCE = (0, 3)  # the version from which on scores are compared relatively to their column
 LAST_BITS = 1e-12  # of a value, or of 1 where it is smaller: a few thousand roundings
-JOINT_SINCE = (0, 6)  # the version from which on a fit moves scores and voters' effects together
-SETTLED = 1e-4  # as `LAST_BITS`, before that: other steps to one optimum end so near it
+SETTLED = 1e-4  # as `LAST_BITS`, of a fit by other steps than today's, which it names: they end so near one optimum
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ def replay_record(record: CampaignRecord, dataset: pd.DataFrame, *, made_by: str
     versions = dataset.attrs.get("versions")
     told = versions.get("runoff") if isinstance(versions, dict) else None
     version = made_by or str(told or "")
-    found = Replayed(bits=SETTLED if _is_before(JOINT_SINCE, version) else LAST_BITS)
+    found = Replayed()
     rounding = rounding_of(version)
     try:
         for described in record.plan["rankings"]:
@@ -290,13 +289,14 @@ class _Ranking:
         values = {name: column[order] for name, column in columns_of(ballot, scored).items()}
         whole = protocol_of(ballot.protocol).about.whole_field
         stored = self.of("fit_scores" if whole else "ballot_items", ballot.number)
-        if fit.get("iterations") != scored.fit.get("iterations"):  # closed by a Runoff whose fit took other steps
+        by_other_steps = fit.get("steps") != scored.fit.get("steps")
+        if by_other_steps:
             found.bits = SETTLED
         found.add(where, "items", stored["item"], items)
         for name, column in values.items():
             found.add(where, name, stored[name], column, self._called(items))
         found.add_text(where, "why no intervals", [ballot.interval_note or ""], [scored.note])
-        for name in sorted(set(fit) & set(scored.fit) - {"iterations"}):
+        for name in sorted(set(fit) & set(scored.fit) - ({"iterations"} if by_other_steps else set())):
             if not isinstance(fit[name], str):  # a wording may have changed since
                 found.add(where, f"fit: {name}", fit[name], scored.fit[name])
         if whole:

@@ -258,14 +258,12 @@ class Coded:
     def __init__(self, pairs: pd.DataFrame) -> None:
         areas = pd.factorize(pairs["area"])[0]
         self.areas: list[Ints] = [np.flatnonzero(areas == area) for area in range(areas.max(initial=-1) + 1)]
-        both = pd.MultiIndex.from_arrays(
-            [np.concatenate([areas, areas]), np.concatenate([pairs["token_a"], pairs["token_b"]])]
-        )
-        codes, found = pd.factorize(both)
+        words, every = pd.factorize(np.concatenate([pairs["token_a"], pairs["token_b"]]))
+        codes, found = pd.factorize(np.concatenate([areas, areas]) * len(every) + words)
         self.first, self.second = codes[: len(pairs)], codes[len(pairs) :]
         self.n_tokens = len(found)
-        self.names: list[str] = [token for _, token in found]
-        area_of = np.array([area for area, _ in found], dtype=np.int64)
+        self.names: list[str] = every[found % max(1, len(every))].tolist()
+        area_of = found // max(1, len(every))
         self.of_areas: list[Ints] = [np.flatnonzero(area_of == area) for area in range(len(self.areas))]
 
     @property

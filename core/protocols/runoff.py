@@ -21,6 +21,7 @@ from ..plan.budgets import largest_within
 from ..scores import reliability
 from ..scores.borda import VotesOf
 from ..scores.bradley_terry import FittedVotes, expected_borda, fit_votes, fit_with_voters, joined
+from ..scores.newton import STEPS
 from ..scores.reliability import Metric, RepeatedCorrelation
 from ..scores.uncertainty import resample_voters
 from ..tables import Floats, Ints
@@ -251,6 +252,7 @@ def _described(fitted: FittedVotes, votes: Sequence[VotesOf]) -> dict[str, Any]:
         else "Bradley–Terry with one lapse for all voters, whose own effects did not settle",
         "ridge": fit.ridge,
         "lapse": float(np.average(fit.voter_lapse)),
+        "steps": STEPS,
         "iterations": fit.n_iterations,
         "gradient": fit.gradient_norm,
         "votes": int(sum(len(ballot.first) for ballot in votes)),

@@ -16,6 +16,7 @@ from ..tables import Floats
 from .pair_graph import PairGraph
 from .voter_effects import LONGEST_STEP, Data, Effects, Likelihood
 
+STEPS = "joint"  # what a stored fit says of its steps: a later way to the optimum gets a name of its own
 MOST_STEPS = 200
 MOST_HALVINGS = 30
 ROUNDING = 1e-14  # relative error of the objective

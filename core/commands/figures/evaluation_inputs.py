@@ -22,7 +22,7 @@ from ...store.projects.embedding_library import embeddings_of, open_library
 from ...store.projects.plans import read_rankings
 from ...store.scores.project_dataset import dataset_of
 from ...store.tokens.areas import items_of
-from ...store.votes.tallies import closed_votes
+from ...store.votes.tallies import ballot_votes, closed_ballots_of
 
 KEYS = ["area", "token_a", "token_b"]
 NOT_CLOSED = "Intervals come once a ballot is closed."
@@ -57,21 +57,21 @@ def load_draws(store: Store, project_id: str, resamples: int = 0, *, progress: P
     votes. Where each area has a ranking of its own, voters are drawn for each area apart. Errors that votes cause
     are told in `problem`, and to `progress` how far it is.
     """
+    none = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)))
+    rankings = read_rankings(store, project_id)
     with store.read() as conn:
         seed = project_row(conn, project_id).seed
+        closed = [(ranking.area, closed_ballots_of(conn, project_id, ranking.area_id)) for ranking in rankings]
+        closed = [(area, ballots) for area, ballots in closed if ballots]
+        if not closed:
+            return replace(none, problem=NOT_CLOSED)
+        if any(protocol_of(ballots[-1].protocol).about.rescales for _, ballots in closed):
+            return replace(none, problem=WHY_NOT_PAPER)  # before a million votes are read for nothing
+        parts = [(area, ballots, [ballot_votes(conn, ballot.id) for ballot in ballots]) for area, ballots in closed]
+        named = items_of(conn, project_id).set_index("item")[KEYS]
+    times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
     found: list[ScoreDraws] = []
     tables = []
-    items = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)))
-    rankings = read_rankings(store, project_id)
-    every = [(ranking.area, *closed_votes(store, project_id, ranking.area_id)) for ranking in rankings]
-    parts = [part for part in every if part[1]]
-    if not parts:
-        return replace(items, problem=NOT_CLOSED)
-    if any(protocol_of(ballots[-1].protocol).about.rescales for _, ballots, _ in parts):
-        return replace(items, problem=WHY_NOT_PAPER)
-    times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
-    with store.read() as conn:
-        named = items_of(conn, project_id).set_index("item")[KEYS]
     told = split(progress, [sum(len(ballot.first) for ballot in votes) for _, _, votes in parts])
     for number, ((area, ballots, votes), of_part) in enumerate(zip(parts, told, strict=True)):
         try:
@@ -79,7 +79,7 @@ def load_draws(store: Store, project_id: str, resamples: int = 0, *, progress: P
             made = draw_scores(votes, ballots[-1].protocol, resamples=times, rng=rng, progress=of_part)
             found.append(made)
         except RunoffError as error:
-            return replace(items, problem=f"{area}: {error}" if area else str(error))
+            return replace(none, problem=f"{area}: {error}" if area else str(error))
         tables.append(named.loc[found[-1].items])
     drawn = np.concatenate([draws.drawn for draws in found], axis=1)
     return DatasetDraws(pd.concat(tables, ignore_index=True), drawn)

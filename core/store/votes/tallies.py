@@ -399,9 +399,14 @@ def closed_votes(store: Store, project_id: str, area_id: int | None) -> tuple[li
         return closed_votes_of(conn, project_id, area_id)
 
 
+def closed_ballots_of(conn: sa.Connection, project_id: str, area_id: int | None) -> list[Ballot]:
+    """The closed ballots of a ranking in order."""
+    return [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
+
+
 def closed_votes_of(
     conn: sa.Connection, project_id: str, area_id: int | None
 ) -> tuple[list[Ballot], list[BallotVotes]]:
     """As `closed_votes`, in a look at the store that is under way."""
-    ballots = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
+    ballots = closed_ballots_of(conn, project_id, area_id)
     return ballots, [ballot_votes(conn, ballot.id) for ballot in ballots]
