@@ -13,11 +13,7 @@ if str(ROOT) not in sys.path:
 
 from core.errors import RunoffError  # noqa: E402
 from ui.project import demo_box  # noqa: E402
-from ui.shared import (  # noqa: E402
-    choosers,
-    frame,  # noqa: E402  # noqa: E402  # noqa: E402
-    jobs,
-)
+from ui.shared import choosers, frame, jobs  # noqa: E402
 
 st.set_page_config(page_title="Runoff", page_icon=str(ROOT / "ui" / "icon.svg"), layout="wide")
 page = frame.navigation()
