@@ -141,7 +141,6 @@ def estimate_lost(
     inclusion: ArrayLike,
     votes: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
     n_top: int,
-    level: float = LEVEL,
 ) -> CutAudit:
     """How many of the true first `n_top` were cut, by votes; see the module.
 
@@ -171,13 +170,13 @@ def estimate_lost(
     variance += (p[others] * (1.0 - p[others])).sum()
     item, _, outcome, _ = (np.asarray(part) for part in votes)
     own = np.isin(item, seen)
-    lower, upper = _interval(max(total, 0.0), float(variance), level)
+    lower, upper = _interval(max(total, 0.0), float(variance), LEVEL)
     return CutAudit(
         n_top=n_top,
         lost=max(total, 0.0),
         lower=lower,
         upper=upper,
-        level=level,
+        level=LEVEL,
         modelled=float(p[gone].sum()),
         n_cut=len(gone),
         n_audited=len(seen),

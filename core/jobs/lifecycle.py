@@ -119,12 +119,12 @@ def project_jobs(store: Store, project_id: str, *kinds: str, limit: int = 10) ->
         return _select(conn, t.job.c.project_id == project_id, *of_kind, limit=limit)
 
 
-def recent_paths(store: Store, *, limit: int = 8) -> list[str]:
-    """Files that were imported by their path and are still there, the newest first."""
+def recent_paths(store: Store) -> list[str]:
+    """Up to eight files that were imported by their path and are still there, the newest first."""
     with store.read() as conn:
         jobs = _select(conn, t.job.c.kind == "import_embedding")
     paths = dict.fromkeys(job.params["path"] for job in jobs if not job.params.get("uploaded"))
-    return [path for path in paths if Path(path).is_file()][:limit]
+    return [path for path in paths if Path(path).is_file()][:8]
 
 
 def same_job(store: Store, project_id: str, kind: str, params: dict) -> Job | None:

@@ -1,6 +1,7 @@
 """Amazon Mechanical Turk: closed since 30 September 2026, but its files live on.
 
-The batch and the task page as files to hand over: Turkle and the Mechanical Turk format share them.
+The batch and the task page as files to hand over: Turkle and the Mechanical Turk format share them. A result file is
+read by `MechanicalTurk.read_results`; what its answer columns hold is `core.votes.answers`' to say.
 
 The answers of Mechanical Turk's templates, each in its layout, as one column per question.
 

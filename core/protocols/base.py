@@ -191,10 +191,10 @@ class Protocol(ABC):
             done.append(ballot if known else Held(ballot.votes, self.score(ballot.votes, done, mode)))
         return done
 
-    def last_scores(self, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
+    def last_scores(self, held: Sequence[Held]) -> Scored:
         """The scores after the last ballot."""
         *before, last = held
-        return last.scores or self.score(last.votes, self.scored(before, mode), mode)
+        return last.scores or self.score(last.votes, self.scored(before), Mode.FINAL)
 
     def field(self, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
         """The scores of all items, ascending, after the last ballot: each as of the last ballot that scored it."""

@@ -121,15 +121,13 @@ class SchemeSetting:
         return int(self.seconds / self.times.of(scheme, size))
 
 
-def groups_of_tokens(
-    a: Sequence[str], b: Sequence[str], *, rng: np.random.Generator, most: int = MOST
-) -> tuple[tuple[int, ...], ...]:
-    """Up to `most` items of each token, drawn, as positions; tokens with fewer than two items have no group."""
+def groups_of_tokens(a: Sequence[str], b: Sequence[str], *, rng: np.random.Generator) -> tuple[tuple[int, ...], ...]:
+    """Up to `MOST` items of each token, drawn, as positions; tokens with fewer than two items have no group."""
     of_token: dict[str, list[int]] = {}
     for position, pair in enumerate(zip(a, b, strict=True)):
         for token in pair:
             of_token.setdefault(token, []).append(position)
-    drawn = [rng.permutation(positions)[:most].tolist() for positions in of_token.values() if len(positions) > 1]
+    drawn = [rng.permutation(positions)[:MOST].tolist() for positions in of_token.values() if len(positions) > 1]
     return tuple(tuple(positions) for positions in drawn)
 
 

@@ -100,7 +100,7 @@ def distribution(name: str, n_items: int, convention: str = "paper") -> Floats:
     return known[name](n_items)
 
 
-def read_similarities(source: str | Path, *, encoding: str | None = None) -> Floats:
+def read_similarities(source: str | Path) -> Floats:
     """The column `similarity` of a table (CSV, TSV, Excel), in the order of its rows; other columns don't matter.
 
     Raises `InputError` for a file that can't be read, lacks the column or has it twice, with the row of every value
@@ -111,7 +111,7 @@ def read_similarities(source: str | Path, *, encoding: str | None = None) -> Flo
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
-    table = open_table(data, path.name, encoding=encoding, fits=(lambda header: COLUMN in map(same_name, header),))
+    table = open_table(data, path.name, fits=(lambda header: COLUMN in map(same_name, header),))
     places = places_of(table, [COLUMN])
     if not places:
         raise InputError(f"{path.name} needs a column named {COLUMN} (its columns are {shown_header(table)}).")

@@ -190,12 +190,10 @@ def _answered(
     return Votes(items, first, second, outcome, codes[voter])
 
 
-def items_in_preference_cycles(
-    first: ArrayLike, second: ArrayLike, outcome: ArrayLike, items: Ints, *, level: float = MAJORITY_LEVEL
-) -> int:
+def items_in_preference_cycles(first: ArrayLike, second: ArrayLike, outcome: ArrayLike, items: Ints) -> int:
     """How many of some items stand in a cycle of clear majorities.
 
-    Of two items one has a clear majority where so uneven a split has a chance below `level` (exact sign test,
+    Of two items one has a clear majority where so uneven a split has a chance below `MAJORITY_LEVEL` (exact sign test,
     two-sided; ties are left out). An item is in a cycle where majorities lead from it back to it. Of a cycle of
     single votes this says nothing: there the scores are equal (`is_level`).
 
@@ -218,7 +216,7 @@ def items_in_preference_cycles(
     high, low = beaten.nonzero()
     wins = np.asarray(beaten[high, low]).ravel()
     total = np.asarray(met[high, low]).ravel()
-    clear = (2 * wins > total) & (2 * stats.binom.sf(wins - 1, total, 0.5) < level)
+    clear = (2 * wins > total) & (2 * stats.binom.sf(wins - 1, total, 0.5) < MAJORITY_LEVEL)
     majority = csr_array((np.ones(int(clear.sum())), (high[clear], low[clear])), shape=(n, n))
     _, label = connected_components(majority, directed=True, connection="strong")
     sizes = np.bincount(label)

@@ -34,13 +34,13 @@ def trial_order(n_tasks: int, *, n_comparisons: int = N_TRIAL, rng: np.random.Ge
     return rng.permutation(n_tasks)[:n_comparisons].tolist()
 
 
-def cut_to(comparisons: pd.DataFrame, n_comparisons: int = N_TRIAL) -> list[pd.DataFrame]:
-    """The first tasks of a table of comparisons (in order of appearance) up to so many comparisons, each in its order.
+def cut_to(comparisons: pd.DataFrame) -> list[pd.DataFrame]:
+    """The first tasks of a table of comparisons (in order of appearance) up to `N_TRIAL` comparisons, each in order.
 
     Tasks are whole, as voters get them, but for the last one, which is cut short.
     """
     tasks: list[pd.DataFrame] = []
-    left = n_comparisons
+    left = N_TRIAL
     for _, task in comparisons.groupby("task_id", sort=False):
         if left <= 0:
             break

@@ -73,9 +73,9 @@ class VotingProgress:
         return f"{'; '.join(parts)}."
 
 
-def load_live(store: Store, ballot_id: int, *, moment: datetime | None = None) -> VotingProgress:
+def load_live(store: Store, ballot_id: int) -> VotingProgress:
     """The state of a ballot's voting page. The pace is that of the last ten minutes; without one there is no end."""
-    moment = moment or datetime.now(UTC)
+    moment = datetime.now(UTC)
     q, d, s = t.question.c, t.deal.c, t.sitting.c
     with store.read() as conn:
         given = sa.func.sum(sa.case((q.n_votes < q.n_wanted, q.n_votes), else_=q.n_wanted))
