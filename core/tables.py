@@ -1,4 +1,9 @@
-"""What crosses from module to module: arrays by what they hold, and the schema of every DataFrame."""
+"""What crosses from module to module: arrays by what they hold, and the schema of every DataFrame.
+
+A schema names its columns with the kind of each; `check` raises `InputError` naming every column
+that is missing or of another kind. Kinds: "text" (strings, never NaN), "int" (no missing),
+"int?" (nullable Int64), "float" (NaN allowed), "bool".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a set of ratings says of itself: items, agreement, adjudication, conditions, order in the pair.
+"""What a set of ratings says of itself: items, agreement, adjudication, conditions, order in the pair; and whether
+the way of asking moved the ratings: the two factors of STSS, and the order of the two texts.
 
 Factors are crossed: order of presentation (one by one, or sorted first) × anchors (with, without). The analysis of
 variance takes each item's mean rating in each of the four conditions, blocked by item:

@@ -1,4 +1,8 @@
-"""Files of a workspace: those kept byte for byte under their hash, and those that wait in `incoming/`."""
+"""Files of a workspace: those kept byte for byte under their hash, and those that wait in `incoming/`.
+
+The latter wait until a day after: uploads for commands and jobs, under their hash, and what jobs made that is too large
+for the table `job` and not worth a backup, under their ids. Whoever wants one then has it made again.
+"""
 
 from __future__ import annotations
 
