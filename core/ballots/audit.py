@@ -82,7 +82,8 @@ def draw_audit(
     opponents = ranked[first : first + n_votes]
     items = gone[chosen]
     pairs = np.stack((np.repeat(items, len(opponents)), np.tile(opponents, len(items))), axis=1)
-    return DrawnAudit(items, inclusion[chosen], pairs)
+    # Another processor's fit has other last bits; what is written down, and named by its hash, hasn't.
+    return DrawnAudit(items, np.round(inclusion[chosen], 9), pairs)
 
 
 def _inclusion(probability: Floats, n: int) -> Floats:
