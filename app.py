@@ -18,8 +18,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from ui.headers import OwnersHeaders
-from ui.start import announce, end, on_script_error, prepare, silence_server
+from ui.start import OwnersHeaders, announce, end, on_script_error, prepare, silence_server
 
 silence_server()
 

@@ -18,7 +18,6 @@ import click
 import numpy as np
 
 from bench.runoff_table import PAPER, Floats, read_similarities
-from core.base.arrays import Ints
 from core.metrics import weighted_kendall, weighted_spearman
 from core.plan import Plan
 from core.protocols import Held, Mode, Votes
@@ -26,6 +25,7 @@ from core.protocols.base import AIMS
 from core.protocols.runoff import Runoff, spread_appearances
 from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import PAPER as CONVENTION
+from core.tables import Ints
 from core.voters.model import Panel, draw_panel, exponential, power_law
 
 

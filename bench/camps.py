@@ -18,13 +18,13 @@ import click
 import numpy as np
 from scipy.special import ndtri
 
-from core.base.arrays import Ints
 from core.plan import Plan
 from core.protocols import Held, Votes, protocol_of
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import PAPER
+from core.tables import Ints
 from core.trust.camps import CAMPS_Z, between_camps, find_camps
 from core.voters.model import Panel, draw_panel, exponential, power_law
 

@@ -17,8 +17,7 @@ from core.ballots.audit import CutAudit, draw_audit, estimate_lost
 from core.plan import Plan
 from core.protocols import Held, Mode
 from core.protocols.runoff import spread_appearances
-from core.scores.bradley_terry import BradleyTerry
-from core.scores.fit import fit_with_voters
+from core.scores.bradley_terry import BradleyTerry, fit_with_voters
 from core.scores.posterior import Posteriors, item_posteriors
 from core.simulation.campaign import Crowd, quick_comparisons
 from core.simulation.conventions import convention_of, method_of

@@ -40,7 +40,7 @@ from core.platforms import guess, open_results, read_results, read_table
 from core.platforms.label_studio import write_tasks
 from core.platforms.presets import PRESETS
 from core.platforms.prolific import read_submissions
-from core.questions.order.files import read_groups
+from core.questions.order.kind import read_groups
 from core.questions.rating.files import read_ratings
 from core.simulation.similarities import read_similarities
 from core.store.ballots.ballot_rows import read_comparisons

@@ -35,10 +35,10 @@ from core.commands.integrity import check_store
 from core.jobs.lifecycle import sweep
 from core.store import Store
 from core.store import schema as t
-from core.store.blobs import KEEPERS, blobs_of
 from core.store.command import fetch_rows
 from core.store.dialects import DATABASE
 from core.store.engine import HEAD
+from core.store.stored_files import KEEPERS, blobs_of
 
 PATIENCE = 120.0  # seconds that a command may take when nobody kills it
 OF_MACHINE = (t.job, t.simulation)  # jobs tell of the process, not of the project

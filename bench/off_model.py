@@ -23,15 +23,15 @@ from scipy.special import ndtri
 from bench.camps import second_opinion
 from bench.runoff_table import Floats, read_similarities
 from bench.votes_coverage import NOISE, shares_held
-from core.base.arrays import Ints
 from core.evaluation.vote_intervals import FIGURES, draw_scores
 from core.metrics import average_ranks, weighted_kendall, weighted_spearman
 from core.protocols import Held, Votes
 from core.protocols.runoff import Runoff, spread_appearances
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import PAPER
+from core.tables import Ints
 from core.trust.camps import CAMPS_Z, find_camps
 from core.voters.model import PAPER_PANEL, Panel, Voters, decide, draw_panel, exponential, power_law
 

@@ -35,7 +35,7 @@ from bench.people_ratings import Floats, Ints, halve
 from core.metrics import average_ranks
 from core.plan import Plan
 from core.protocols import PROTOCOLS, Held, Votes, protocol_of
-from core.scores.fit import fit_with_voters
+from core.scores.bradley_terry import fit_with_voters
 from core.simulation.campaign import accuracy_between, hold_ballots
 
 LAPSE, TOP, PAIRS = 0.03, 10, 5_000

@@ -25,7 +25,7 @@ from core.metrics import average_ranks
 from core.protocols import Votes, protocol_of
 from core.protocols.runoff import Runoff, spread_appearances
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.simulation import simulate_campaign
 from core.voters.model import Panel, draw_panel, opinions
 

@@ -26,7 +26,7 @@ from bench.voters import HttpVoter, all_vote
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.voters_role import grant_role
+from core.store.postgresql import grant_role
 from tests.voting_server import VotingServer, make_voting
 
 TOKENS = tuple(f"word{n}" for n in range(15))  # 105 items, at M = 20 1,050 comparisons

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from . import __version__
-from .cli.archived import archived_command
 from .cli.dataset import diff_command, replay_command
 from .cli.embeddings import embeddings_command
 from .cli.evaluate import evaluate_command
 from .cli.judge import judge_command
-from .cli.ratings import groups_command, ratings_command
+from .cli.ratings import draw_writing_command, groups_command, ratings_command, written_items_command
 from .cli.rounds import rounds_command, voters_command
 from .cli.scheme_files import best_worst_command, compare_schemes_command, draw_tuples_command, group_orders_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
@@ -30,6 +29,7 @@ from .cli.simulate import equal_time_command, schemes_command, simulate_command
 from .cli.tokens import tokens_command
 from .cli.workspace import (
     PORT,
+    archived_command,
     backup_command,
     check_command,
     housekeeping_command,
@@ -38,7 +38,6 @@ from .cli.workspace import (
     vote_command,
     voters_role_command,
 )
-from .cli.writing import draw_writing_command, written_items_command
 from .errors import RunoffError
 
 if TYPE_CHECKING:

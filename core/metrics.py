@@ -19,9 +19,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base.arrays import Floats
 from .errors import InputError, UndefinedMetricError
 from .rank_kernels import clipped, dot, runs, tau_of_ranks
+from .tables import Floats
 
 DIGITS = 12
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base.arrays import Floats
+from .tables import Floats
 
 
 def dot(a: Floats, b: Floats) -> float:

@@ -1,4 +1,4 @@
-"""The schema of every DataFrame that crosses a module.
+"""What crosses from module to module: arrays by what they hold, and the schema of every DataFrame.
 
 A schema names its columns with the kind of each; `check` raises `InputError` naming every column
 that is missing or of another kind. Kinds: "text" (strings, never NaN), "int" (no missing),
@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from .errors import InputError, Issue
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.store.projects.embedding_library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.views.tokens import TokensView
 from core.views.wording import moment

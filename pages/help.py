@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.protocols import collectable
-from ui.help.formulas import FORMULAS, SOURCE
-from ui.help.glossary import terms
+from ui.help.glossary import FORMULAS, SOURCE, terms
 from ui.shared import frame
 
 st.title("Help")

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import file_stem
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.dataset.files import to_csv
 from core.questions import RoundKind
 from core.views.scores.scores_page import ScoresView

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.views.tokens import TokensView
 from ui.embeddings import coverage
 from ui.shared import cache, frame
 from ui.shared.badges import Badge
-from ui.tokens import area_editing, area_entry, area_notes, near_tokens, token_choices
+from ui.tokens import area_editing, area_entry, near_tokens, token_choices
 
 project = frame.project()
 store = frame.store()
@@ -40,7 +40,7 @@ def headline() -> None:
         column_config={"proposed": about},
         alt="Areas with their numbers of tokens and pairs",
     )
-    area_notes.show(view)
+    area_editing.show(view)
 
 
 def in_embeddings() -> None:

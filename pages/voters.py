@@ -8,7 +8,7 @@ from core.base.durable import slug
 from core.commands.figures.votes import VoterFigures
 from core.questions import RoundKind
 from ui.shared import cache, frame, jobs, kinds
-from ui.voters import exclusions_box, round_people, voters_box
+from ui.voters import round_people, voters_box
 
 project = frame.project()
 store = frame.store()
@@ -46,6 +46,6 @@ if view.camps_said:
     odd.warning(frame.plain(view.camps_said), icon=":material/call_split:")
 voters_box.one(project, view, hashed)
 voters_box.table(project, view, hashed, slug(project.name))
-exclusions_box.decide(project, area_id, view, hashed)
-exclusions_box.left_out(project, view.left_out, view.called(hashed))
+voters_box.decide(project, area_id, view, hashed)
+voters_box.left_out(project, view.left_out, view.called(hashed))
 frame.link("scores", "See the scores", icon=":material/leaderboard:")

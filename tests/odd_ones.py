@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from core.base.arrays import Floats
 from core.base.templating import environment
 from core.errors import InputError
 from core.i18n import Language
@@ -15,7 +14,8 @@ from core.questions import Answers, KindInfo, RoundKind, RoundScores, RoundSetti
 from core.questions.base import LOSS, TIE, VOTERS, Answering, refuse_unscored
 from core.questions.best_worst.tuples import draw_tuples
 from core.questions.task_page import PageSettings, Words
-from core.votes.text import encode
+from core.tables import Floats
+from core.votes.reading import encode
 
 INSIDE = """
 {%- from "parts.html.j2" import two_words, variable with context %}

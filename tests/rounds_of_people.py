@@ -20,8 +20,7 @@ from core.questions.rating.kind import rated_items as rated
 from core.questions.voting_settings import VotingSettings
 from core.questions.writing import pages
 from core.store import Store
-from core.store.ballots.answers import answers_of
-from core.store.ballots.ballot_rows import Ballot, round_by_id, round_of, rounds_of
+from core.store.ballots.ballot_rows import Ballot, answers_of, round_by_id, round_of, rounds_of
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import discard_ballot, draw_round

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints
 from core.protocols import Held, Mode, Protocol, Scored, SelectedItems
 from core.protocols.base import ProtocolInfo, Sampler
 from core.protocols.paper import borda_of
 from core.scores.borda import VotesOf
+from core.tables import Floats, Ints
 
 
 class Swiss(Protocol):

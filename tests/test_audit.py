@@ -10,7 +10,7 @@ from bench.cut_audit import one_campaign
 from core.ballots.audit import CutAudit, draw_audit, estimate_lost
 from core.errors import InputError
 from core.plan import Plan
-from core.scores.fit import fit_with_voters
+from core.scores.bradley_terry import fit_with_voters
 from core.scores.posterior import Posteriors, item_posteriors
 from core.simulation.campaign import simulate_campaign
 from core.voters.model import exponential

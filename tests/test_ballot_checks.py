@@ -43,7 +43,7 @@ from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.voting.owner_commands import open_voting
 from core.trust import agreement as agreement_module
 from core.views.collect import tasks
-from core.views.scores import checks as view_of_checks
+from core.views.scores import trust as view_of_checks
 from core.views.scores.trust import load as load_trust
 
 GOLD = GoldComparison(("cat", "dog"), ("saw", "007"))
@@ -220,7 +220,7 @@ def test_how_each_voter_answered_is_counted_by_hand(store):
             assert found.loc[voter, column] == told[voter][column], (voter, column)
     assert found.loc["W1", "repeats_same"] < found.loc["W1", "repeats_n"]  # sides are exchanged
     assert found.loc["W3", "repeats_same"] == found.loc["W3", "repeats_n"] > 0
-    view = view_of_checks.load(store, project_id)
+    view = view_of_checks.load_checks(store, project_id)
     assert (view.gold.count, view.gold.total) == (found["gold_right"].sum(), found["gold_n"].sum())
     assert (view.repeats.count, view.repeats.total) == (found["repeats_same"].sum(), found["repeats_n"].sum())
     assert view.overlap.total == found["overlap_n"].sum() / 2

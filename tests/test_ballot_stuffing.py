@@ -25,7 +25,7 @@ from core.store.voting.owner_commands import (
     set_voting_state,
     withdraw_voters,
 )
-from core.views.collect import arrivals
+from core.views.collect import voting
 from core.views.collect import voting as views
 from core.voting import api
 from tests.rounds_of_people import RATING, close_round, open_round_voting
@@ -158,7 +158,7 @@ class TestArrivals:
         for n in range(8):
             come(store, code, f"V{n}", HALL if n < 6 else "")
         set_began(store, 1, 1, 1, 1, 1, 2, 2, 4)
-        found = arrivals.load(store, read_voting(store, ballot_id(store, project_id)).id)
+        found = voting.load_arrivals(store, read_voting(store, ballot_id(store, project_id)).id)
         assert found.minutes.values.tolist() == [
             ["2026-03-01 10:04", 1, 0, ""],
             ["2026-03-01 10:02", 2, 1, ""],
@@ -171,10 +171,10 @@ class TestArrivals:
 
     def test_a_page_where_nobody_began(self, store):
         project_id, _ = start(store)
-        found = arrivals.load(store, read_voting(store, ballot_id(store, project_id)).id)
+        found = voting.load_arrivals(store, read_voting(store, ballot_id(store, project_id)).id)
         assert found.minutes.empty
         assert found.addresses.empty
-        assert arrivals.span_of(store, []) == arrivals.Span([], 0, None)
+        assert voting.span_of(store, []) == voting.Span([], 0, None)
 
     def test_the_owner_sees_when_each_began_and_how_many_share_the_address(self, store):
         project_id, code = start(store)
@@ -193,16 +193,16 @@ class TestArrivals:
             for _ in range(n):
                 voter.vote()
         set_began(store, 0, 1, 2, 3, 4)
-        found = arrivals.load(store, read_voting(store, ballot_id(store, project_id)).id)
+        found = voting.load_arrivals(store, read_voting(store, ballot_id(store, project_id)).id)
         chosen = found.between(at(0), at(3))["id"].tolist()
-        span = arrivals.span_of(store, chosen)
+        span = voting.span_of(store, chosen)
         answered = rows(store, sa.select(t.deal.c.sitting_id, t.deal.c.answered_at).where(t.deal.c.state == "answered"))
-        assert span == arrivals.Span(chosen, 6, max(when for id_, when in answered if id_ in chosen))
+        assert span == voting.Span(chosen, 6, max(when for id_, when in answered if id_ in chosen))
         assert withdraw_voters(store, project_id, span.session_ids) == 6
         states = [row[0] for row in rows(store, sa.select(t.sitting.c.state).order_by(t.sitting.c.id))]
         assert states == ["stopped"] * 4 + ["voting"]
         check_tallies(store, project_id)
-        assert arrivals.span_of(store, chosen) == arrivals.Span([], 0, None)  # nothing of them is left to go
+        assert voting.span_of(store, chosen) == voting.Span([], 0, None)  # nothing of them is left to go
         (entry,) = read_log(store, project_id, 1)
         assert (entry["action"], entry["detail"]) == (
             "withdraw voters", {"voters": 4, "sittings": chosen, "judgements": 6},

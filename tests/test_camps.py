@@ -16,7 +16,7 @@ from core.commands.figures.votes import VoterFigures
 from core.commands.publishing import publish
 from core.dataset.published import read_published
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.store import open_store
 from core.store.ballots.closing import close_ballot
 from core.store.projects.project_commands import get_project

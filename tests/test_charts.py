@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts import campaign_charts, evaluation, rank_stabilisation
+from core.charts import campaign_charts, evaluation
+from core.charts.campaign_charts import places_by_ballot
 from core.charts.files import specification
-from core.charts.rank_stabilisation import places_by_ballot
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = (20, pytest.param(100_000, marks=pytest.mark.release))
@@ -163,9 +163,9 @@ def test_names_of_lines_and_band_stand_above_what_is_plotted() -> None:
 def test_names_of_near_places_lie_a_line_of_text_apart() -> None:
     """The first ten places of a ranking of hundreds lie close together on a logarithmic axis."""
     ranks, height = np.arange(1.0, 11.0), 510
-    moved = rank_stabilisation._apart(ranks, 700.0, height)
-    pixels = np.log(moved) / np.log(700.0) * (height - rank_stabilisation.BELOW)
-    assert np.diff(pixels).min() >= rank_stabilisation.LINE - 1e-9
+    moved = campaign_charts._apart(ranks, 700.0, height)
+    pixels = np.log(moved) / np.log(700.0) * (height - campaign_charts.BELOW)
+    assert np.diff(pixels).min() >= campaign_charts.LINE - 1e-9
     assert moved[:3].tolist() == pytest.approx([1.0, 2.0, 3.0])  # far enough apart already
     assert (moved >= ranks - 1e-9).all()
 

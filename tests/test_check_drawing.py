@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.ballots.check_drawing import ORIENTATIONS, REPEAT_ORIENTATION, clear_pairs, draw_checks
 from core.ballots.checks import (
+    ORIENTATIONS,
+    REPEAT_ORIENTATION,
     CheckSettings,
     GoldComparison,
     check_checks,
+    clear_pairs,
     count_checks,
+    draw_checks,
     gold_text,
     on_voting_page,
     read_gold_pairs,
@@ -24,7 +27,7 @@ from core.errors import PlanError
 from core.plan import Plan
 from core.plan.campaign_plan import cost
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 
 MANY = CheckSettings(overlap=0.3, overlap_voters=4, gold=2, repeats=2, audit_items=3, audit_votes=4)
 

@@ -12,7 +12,7 @@ from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.votes.checks import counted_votes
 from core.store.votes.intake import accept_upload
 from core.trust.agreement import agreement
-from core.views.scores import checks
+from core.views.scores import trust
 
 
 def sides_by_hand(results: bytes) -> dict[str, list[int]]:
@@ -33,7 +33,7 @@ def test_sides_are_those_that_voters_saw(store):
     project_id = make_project(store)
     results = answer_batch(draw_batch(store, project_id))
     accept_upload(store, project_id, results, "results.csv")
-    voters = checks.load(store, project_id).sides.voters.set_index("voter")
+    voters = trust.load_checks(store, project_id).sides.voters.set_index("voter")
     expected = sides_by_hand(results)
     assert {voter: [row["left"], row["answers"] - row["left"]] for voter, row in voters.iterrows()} == expected
 
@@ -42,7 +42,7 @@ def test_a_voter_who_always_chooses_left_is_named(store):
     project_id = make_project(store)
     batch = draw_batch(store, project_id)
     accept_upload(store, project_id, answer_batch(batch, voters=("ever left",), choose=lambda _: "left"), "a.csv")
-    found = checks.load(store, project_id)
+    found = trust.load_checks(store, project_id)
     assert found.sides_said == (
         "1 of 1 voter prefers a side: ever left chose left in 42 of 42 answers. Their votes still count."
     )
@@ -55,7 +55,7 @@ def test_parts_that_no_vote_links_are_named(store):
     batch = draw_batch(store, project_id)
     whole = answer_batch(batch).splitlines(keepends=True)
     accept_upload(store, project_id, b"".join(whole[:3]), "two tasks.csv")
-    found = checks.load(store, project_id)
+    found = trust.load_checks(store, project_id)
     shown = read_comparisons(store, project_id, 1).iloc[:6]
     joined = [{a, b} for a, b in zip(shown["first"], shown["second"], strict=True)]
     for _ in joined:  # merge what shares an item, until nothing does
@@ -73,10 +73,13 @@ def test_agreement_where_voters_overlap(store):
     project_id = make_project(store)
     batch = draw_batch(store, project_id)
     accept_upload(store, project_id, answer_batch(batch, voters=("W1",)), "one.csv")
-    assert "none of 42 answered comparisons was answered by two voters" in checks.load(store, project_id).agreement_said
+    assert (
+        "none of 42 answered comparisons was answered by two voters"
+        in trust.load_checks(store, project_id).agreement_said
+    )
     other = answer_batch(batch, voters=("W2",), choose=lambda shown: "left", tag="B")
     accept_upload(store, project_id, other, "two.csv")
-    found = checks.load(store, project_id)
+    found = trust.load_checks(store, project_id)
     with store.read() as conn:
         votes = counted_votes(conn, [read_ballots(store, project_id)[0].id])
     table = votes.pivot(index="voter", columns="question_id", values="value")
@@ -95,7 +98,7 @@ def test_equal_ids_of_two_platforms_are_two_voters(store):
     rows = list(csv.DictReader(io.StringIO(table)))
     lines = [f"{row['comparison_id']},W1,left" for row in rows[:20]]
     accept_upload(store, project_id, "\n".join(["comparison_id,voter,choice", *lines]).encode(), "plain.csv")
-    voters = checks.load(store, project_id).sides.voters
+    voters = trust.load_checks(store, project_id).sides.voters
     assert sorted(voters["voter"]) == ["W1 (mturk)", "W1 (plain)"]
 
 
@@ -104,7 +107,7 @@ def test_without_votes_there_is_nothing_to_check(store, draw):
     project_id = make_project(store)
     if draw:
         draw_batch(store, project_id)
-    found = checks.load(store, project_id)
+    found = trust.load_checks(store, project_id)
     assert found.part_sizes == ()
     assert found.parts_said == "There are no votes to check yet."
     assert "No vote tells" in found.sides_said

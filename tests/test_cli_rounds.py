@@ -11,8 +11,8 @@ from rounds_of_people import GROUPS, answer_round
 
 from core.__main__ import cli
 from core.dataset.files import read_dataset
-from core.questions.order.files import read_groups, write_groups
 from core.questions.order.groups import undecided
+from core.questions.order.kind import read_groups, write_groups
 from tests.rounds_of_people import read_rounds
 
 

@@ -12,7 +12,7 @@ from property_runs import examples
 from scipy import stats
 
 from core.errors import InputError
-from core.evaluation.ratings.text_overlap import BASELINES, baseline, greedy_string_tiling, longest_common_substring
+from core.evaluation.baselines import BASELINES, baseline, greedy_string_tiling, longest_common_substring
 from core.questions.rating.statistics import fit_of, rank_models
 
 WORDS = st.text("ab ", max_size=12)

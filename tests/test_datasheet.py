@@ -23,7 +23,7 @@ from core.dataset.datasheet.facts import SheetFields, check_fields
 from core.dataset.datasheet.sheet import datasheet, hourly, md, quiet, shown, split_paragraphs, to_markdown, yaml_text
 from core.dataset.published import read_published
 from core.errors import InputError
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.store import schema as t
 from core.store.ballots.ballot_rows import ballots_of
 from core.store.ballots.closing import close_ballot

@@ -11,10 +11,9 @@ from test_voting import BASIC, Voter, start
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot
 from core.store.projects.archive import export_project, import_project
-from core.store.votes.deletion_effects import AtStake, of_project, of_sessions, of_upload
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.intake import accept_upload
-from core.store.votes.uploads import read_uploads, withdraw_upload
+from core.store.votes.uploads import AtStake, of_project, of_sessions, of_upload, read_uploads, withdraw_upload
 from core.store.voting.owner_commands import withdraw_voter
 from core.views.wording import DELETES, TAKES_OUT, deletion_text
 from tests.rounds_of_people import RATING

@@ -24,7 +24,7 @@ from core.store.tokens.areas import n_items_of, read_items
 from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.votes.upload_effects import Move, UploadEffect, compare_tops
+from core.votes.reasons import Move, UploadEffect, compare_tops
 
 
 def parts(results: bytes, *sizes: int) -> list[bytes]:

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.evaluation import Model, compare, given
-from core.views.evaluate.evaluate_page import BOUNDS, EvaluateView, IntervalsView, intervals_of, view_of
+from core.commands.figures.evaluation_inputs import Evaluated
+from core.evaluation import Model, ModelComparison, compare, given
+from core.views.evaluate.evaluate_page import BOUNDS, EvaluateView, IntervalsView, intervals_of, shown
 from ui.evaluate.headline import answer
 
 TOKENS = list("abcdefghij")
@@ -29,9 +30,14 @@ def model(name: str, tokens: Sequence[str], sign: int) -> Model:
     return given(["x", *tokens], vectors, name=name)
 
 
+def view_of(items: pd.DataFrame, compared: ModelComparison) -> EvaluateView:
+    """The tables of a comparison with a dataset of relatedness, n₀ = 2."""
+    return shown(Evaluated(items, compared, (), (), 2.0, "relatedness"))
+
+
 def seen(good: Sequence[str], poor: Sequence[str], policy: str = "common") -> EvaluateView:
     compared = compare(dataset(), [model("Good", good, 1), model("Poor", poor, -1)], policy=policy)
-    return view_of(dataset(), compared, 2.0, "relatedness")
+    return view_of(dataset(), compared)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +75,7 @@ def test_a_leader_of_its_own_items_needs_half_of_all_too() -> None:
 
 def test_a_single_model_says_its_items_and_wins_nothing() -> None:
     compared = compare(dataset(), [model("Good", TOKENS[:4], 1)])
-    text = answer(view_of(dataset(), compared, 2.0, "relatedness"), None, None)
+    text = answer(view_of(dataset(), compared), None, None)
     assert text == "**Good reaches ρ_w = 1.000 and τ_w = 1.000** on 4 of 10 items."
 
 
@@ -86,7 +92,7 @@ def with_an_interval_above(view: EvaluateView, *labels: str) -> IntervalsView:
         for of in common
     ]
     found = replace(view.compared, common=tuple(common))
-    return intervals_of(view_of(view.dataset, found, 2.0, "relatedness"), found, (), 400, "")
+    return intervals_of(view_of(view.dataset, found), found, (), 400, "")
 
 
 def test_a_figure_and_the_interval_beside_it_are_of_one_kind() -> None:
@@ -105,7 +111,7 @@ def test_a_figure_and_the_interval_beside_it_are_of_one_kind() -> None:
 
 def test_of_a_single_model_each_interval_stands_beside_its_figure() -> None:
     compared = compare(dataset(), [model("Good", TOKENS, 1)])
-    found = with_an_interval_above(view_of(dataset(), compared, 2.0, "relatedness"), "ρ_w", "τ_w")
+    found = with_an_interval_above(view_of(dataset(), compared), "ρ_w", "τ_w")
     interval = "0.838 (90 % with other voters: 0.820 to 0.856)"
     assert answer(found.view, found, None) == (
         f"**Good reaches ρ_w = {interval} and τ_w = {interval}** on 10 of 10 items. "
@@ -124,7 +130,7 @@ def test_no_winner_is_named_before_the_intervals_are_there(why: str) -> None:
 
 
 def test_a_single_model_says_that_its_intervals_are_to_come() -> None:
-    view = view_of(dataset(), compare(dataset(), [model("Good", TOKENS, 1)]), 2.0, "relatedness")
+    view = view_of(dataset(), compare(dataset(), [model("Good", TOKENS, 1)]))
     assert answer(view, None, None, "Intervals are being computed") == (
         "**Good reaches ρ_w = 1.000 and τ_w = 1.000** on 10 of 10 items, as measured. Intervals are being computed."
     )

@@ -25,11 +25,11 @@ from core.platforms.prolific import read_submissions
 from core.store.projects.archive import import_project
 from core.store.projects.project_zip import read_zip
 from core.tabular import read_workbook
-from core.tabular.json_texts import parse_json
+from core.tabular.json_files import parse_json
 from core.tabular.zips import check_sizes
 from core.tokens.files import read_areas_file
 from core.tokens.lists import holds_breaks
-from core.votes.text import decode
+from core.votes.reading import decode
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measures memory by /proc")
 SLOW = {"project": 3, "published": 3, "archived": 6, **dict.fromkeys(("embeddings", "mapped", "results", "scored"), 10)}

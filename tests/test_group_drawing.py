@@ -9,9 +9,9 @@ from embedding_files import text, write
 
 from core.embeddings import load
 from core.errors import InputError
-from core.evaluation.ratings.text_overlap import text_similarities
-from core.questions.order.files import groups_of, read_groups, write_groups
+from core.evaluation.baselines import text_similarities
 from core.questions.order.groups import TargetGroup, compared, draw_groups, undecided
+from core.questions.order.kind import groups_of, read_groups, write_groups
 from core.views.kinds import target_groups as view
 
 ANGLES = {"ship": 0, "boat": 10, "canoe": 20, "barge": 35, "port": 5, "Ship": 1, "a,b": 2, "sail_cloth": 15, "tax": 90}

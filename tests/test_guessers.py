@@ -1,4 +1,4 @@
-"""Voters who guess among others who read: found, told by name, in the noise ceiling; see `core/trust/guessers.py`."""
+"""Voters who guess among others who read: found, told by name, in the ceiling; see `core/trust/leave_one_out.py`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from core.metrics import weighted_spearman
 from core.plan import Plan
 from core.protocols import protocol_of
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.simulation import simulate_campaign
 from core.store import open_store
 from core.store.ballots.closing import close_ballot
 from core.store.projects.project_commands import get_project
 from core.store.votes.intake import accept_upload
 from core.trust import reliability, report
-from core.trust.guessers import Guessers, find_guessers, simulated_with
+from core.trust.leave_one_out import Guessers, find_guessers, simulated_with
 from core.trust.report import TrustCheck
 from core.voters.model import Panel, VoterKind, draw_panel, exponential
 

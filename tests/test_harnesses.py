@@ -22,11 +22,10 @@ import yaml
 from campaigns import PLAN, make_project, run_people
 
 from core.commands.publishing import publish
-from core.dataset.campaign_tables import COMPARED, VOTES
 from core.dataset.datasheet.facts import SheetFields
 from core.dataset.harnesses.both_orders import BOTH_ORDERS, both_orders
 from core.dataset.harnesses.programs import MTEB_LANGUAGES, mteb_language, task_name
-from core.dataset.published import read_published
+from core.dataset.published import COMPARED, VOTES, read_published
 from core.metrics import weighted_kendall, weighted_spearman
 from core.store.engine import open_apart
 from core.store.projects.releases import save_fields

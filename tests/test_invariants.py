@@ -16,8 +16,8 @@ from core.jobs import lifecycle
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
-from core.store.blobs import put_blob, sweep_blobs
 from core.store.engine import _open
+from core.store.stored_files import put_blob, sweep_blobs
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.intake import accept_upload
 from core.store.voting.owner_commands import open_voting

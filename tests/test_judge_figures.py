@@ -16,7 +16,7 @@ from core.judges.figures import (
     ranking_agreement,
 )
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.tables import MODEL_ANSWERS
 
 

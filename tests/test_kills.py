@@ -13,8 +13,8 @@ from bench.kill_places import OnPostgres
 from bench.kill_scenarios import SCENARIOS
 from bench.kills import CONTEXT, Prepared, digest, leftovers
 from core.store import schema as t
-from core.store.blobs import put_blob
 from core.store.engine import open_apart
+from core.store.stored_files import put_blob
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")]
 KILLED = [name for name in SCENARIOS if not name.startswith("migrate")] + ["migrate 0001", "migrate 0004"]

@@ -55,8 +55,7 @@ from core.errors import InputError, StoreError
 from core.jobs.lifecycle import STOPPED, sweep
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots.answers import answers_of
-from core.store.ballots.ballot_rows import Ballot, read_ballots, rounds_of
+from core.store.ballots.ballot_rows import Ballot, answers_of, read_ballots, rounds_of
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.engine import HEAD, Store, _open

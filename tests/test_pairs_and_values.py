@@ -23,7 +23,7 @@ from core.embeddings import load
 from core.embeddings.readers.similarity_files import open_long
 from core.errors import InputError, Issue
 from core.questions.best_worst.files import NamedError, read_best_worst, read_items
-from core.questions.order.files import read_groups
+from core.questions.order.kind import read_groups
 from core.questions.order.orders import read_orders
 from core.questions.rating.files import read_ratings
 from core.questions.writing import read_form, read_texts

@@ -18,7 +18,7 @@ import pytest
 from core.base import parallel
 from core.errors import InputError, UndefinedMetricError
 from core.scores import BallotVotes, bootstrap_intervals, fit_bradley_terry, uncertainty
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.scores.uncertainty import resample_voters
 from core.trust import reliability
 

@@ -35,10 +35,10 @@ from core.store.votes.tallies import ballot_votes, progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.voting.housekeeping import do_housekeeping
 from core.store.voting.owner_commands import open_voting
-from core.views import overview, tokens
-from core.views.collect import collect_page, pilot
+from core.views import overview, plan, tokens
+from core.views.collect import collect_page
 from core.views.log import log_table
-from core.views.scores import checks, scores_page
+from core.views.scores import scores_page, trust
 from core.voters.panel_fit import fit_panel
 
 
@@ -260,9 +260,9 @@ def test_ballots_scores_dataset_and_checks_are_as_without_a_pilot(store, protoco
         pd.testing.assert_frame_equal(mine, theirs)
     assert got[3] == expected[3]
     assert set(got[1]["ballot"]) == {1, 2}
-    for view in (checks.load, scores_page.load):
+    for view in (trust.load_checks, scores_page.load):
         found_in, expected_in = view(store, piloted), view(store, plain)
-        if view is checks.load:
+        if view is trust.load_checks:
             assert (found_in.n_votes, found_in.agreement_said) == (expected_in.n_votes, expected_in.agreement_said)
         else:
             pd.testing.assert_frame_equal(found_in.by_ballot, expected_in.by_ballot)
@@ -342,7 +342,7 @@ def test_a_pilot_comes_out_and_in_bit_for_bit(store, project_id):
     assert found(store, copy).code == found(store, project_id).code
     for uploaded in (project_id, copy):
         close_ballot(store, uploaded)
-    told, copied = (pilot.load(store, one) for one in (project_id, copy))
+    told, copied = (plan.load(store, one) for one in (project_id, copy))
     assert (told.figures.seconds_mean, told.figures.ties) == (copied.figures.seconds_mean, copied.figures.ties)
     drawn = [draw_batch(store, one) for one in (project_id, copy)]
     assert len(drawn[0]) == len(drawn[1])
@@ -399,9 +399,9 @@ def voted(store, project_id, seconds, choices):
 def test_figures_with_their_counts(store, project_id):
     draw_pilot(store, project_id, 20)
     voted(store, project_id, ("4", "6", "", "11"), ("left", "right", "tie", "unknown", "left"))
-    assert pilot.load(store, project_id).figures is None  # not before it is closed
+    assert plan.load(store, project_id).figures is None  # not before it is closed
     close_ballot(store, project_id)
-    seen = pilot.load(store, project_id)
+    seen = plan.load(store, project_id)
     figures = seen.figures
     assert (figures.n_answers, figures.n_votes, figures.n_voters, figures.n_timed) == (20, 16, 5, 15)
     assert (figures.ties.count, figures.ties.total) == (4, 16)
@@ -420,7 +420,7 @@ def test_unknown_tokens_by_hand():
     pairs = [("A", "cat", "dog"), ("A", "cat", "cow"), ("A", "dog", "cow"), ("B", "emu", "cat")]
     items = pd.DataFrame(pairs, columns=["area", "token_a", "token_b"])
     answers = pd.DataFrame({"first": [0, 1, 0], "second": [1, 2, 3], "outcome": [np.nan, 1.0, np.nan]})
-    told = pilot.unknown_tokens(answers, items)
+    told = plan.unknown_tokens(answers, items)
     # A cat that stands twice in the first comparison counts once; that of B is another token.
     assert list(told[["area", "token", "answers", "unknown"]].itertuples(index=False, name=None)) == [
         ("B", "cat", 1, 1),
@@ -430,7 +430,7 @@ def test_unknown_tokens_by_hand():
         ("A", "cow", 2, 1),
     ]
     assert told["share"].tolist() == pytest.approx([1, 1, 2 / 3, 2 / 3, 1 / 2])
-    assert pilot.unknown_tokens(answers.assign(outcome=1.0), items).empty
+    assert plan.unknown_tokens(answers.assign(outcome=1.0), items).empty
 
 
 def test_views_work_on_the_open_pilot_as_on_a_ballot(store, project_id):

@@ -24,7 +24,7 @@ from core.store.votes.intake import accept_upload, preview_upload
 from core.tables import COMPARISONS
 from core.tabular.zips import pack
 from core.views.collect import tasks
-from core.views.collect.collection_methods import WAYS, outgoing, way_in_use
+from core.views.collect.collect_page import WAYS, outgoing, way_in_use
 
 
 def project(store: Store):

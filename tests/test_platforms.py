@@ -21,8 +21,7 @@ from core.questions.comparison_page import FIELDS
 from core.tables import COMPARISONS
 from core.tabular import open_csv
 from core.votes.answers import parse_answer_name
-from core.votes.text import decode, encode
-from core.votes.times import to_utc
+from core.votes.reading import decode, encode, to_utc
 
 TEXTS = ["left_a", "left_b", "right_a", "right_b"]
 HEADER = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "SubmitTime", "WorkTimeInSeconds"]

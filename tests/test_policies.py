@@ -16,10 +16,9 @@ from core.store import Store
 from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.command import fetch_rows
-from core.store.projects.mappings import forget_mapping, read_mapping, remember_mapping
 from core.store.projects.project_commands import read_log
 from core.store.scores.project_dataset import read_ballot_scores
-from core.store.votes.intake import accept_upload, preview_upload
+from core.store.votes.intake import accept_upload, forget_mapping, preview_upload, read_mapping, remember_mapping
 from core.store.votes.judgements import read_policy, recount, set_policy
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.votes.classify import classify

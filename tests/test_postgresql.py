@@ -22,7 +22,7 @@ from core.commands.integrity import check_store
 from core.errors import InputError, StoreError
 from core.jobs.lifecycle import sweep
 from core.questions.voting_settings import VotingSettings
-from core.store import Store, backups, dialects, engine, postgresql, voters_role
+from core.store import Store, backups, dialects, engine, postgresql
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot, draw_round
@@ -256,8 +256,8 @@ def by_role(address, postgres, monkeypatch):
     add_gold(store, project_id, [(0, 5), (3, 7)])
     invite(store, project_id, ["Ines"])
     role = "voters_of_a_test"
-    voters_role.grant_role(store, role)
-    voters_role.grant_role(store, role)  # once more is as once
+    postgresql.grant_role(store, role)
+    postgresql.grant_role(store, role)  # once more is as once
     url = postgres.url(sa.make_url(address).database, role).render_as_string()
     monkeypatch.setenv("RUNOFF_VOTING_DATABASE_URL", url)
     monkeypatch.delenv("RUNOFF_DATABASE_URL")
@@ -268,10 +268,10 @@ def by_role(address, postgres, monkeypatch):
 
 TABLES = {table.name: table for table in t.metadata.sorted_tables}
 FORBIDDEN = [
-    *(f"SELECT * FROM {name}" for name, table in TABLES.items() if table not in voters_role.READS),
+    *(f"SELECT * FROM {name}" for name, table in TABLES.items() if table not in postgresql.MAY_READ),
     *(f"DELETE FROM {name}" for name in TABLES),
     *(f"TRUNCATE {name}" for name in TABLES),
-    *(f"INSERT INTO {name} DEFAULT VALUES" for name, table in TABLES.items() if table not in voters_role.ADDS),
+    *(f"INSERT INTO {name} DEFAULT VALUES" for name, table in TABLES.items() if table not in postgresql.ADDS),
     "SELECT seed FROM project", "SELECT name FROM project", "SELECT similarity FROM item",
     "SELECT mean FROM ballot_item", "SELECT keep FROM plan", "SELECT fit FROM ballot",
     "UPDATE project SET name = 'x'", "UPDATE ballot SET state = 'closed'", "UPDATE voting SET state = 'open'",
@@ -343,12 +343,12 @@ class TestVotersRole:
     @pytest.mark.parametrize("role", ["", "x; DROP TABLE log", "Voters", 'a"b', "x" * 64])
     def test_odd_names_are_refused(self, role):
         with pytest.raises(InputError, match="isn't a name for a role"):
-            voters_role.role_sql(role)
+            postgresql.role_sql(role)
 
     def test_sqlite_has_no_roles(self, tmp_path, monkeypatch):
         monkeypatch.setattr(engine, "database_url", lambda folder: None)
         with pytest.raises(StoreError, match="SQLite, which has no roles"):
-            voters_role.grant_role(engine.open_store(tmp_path), "voters")
+            postgresql.grant_role(engine.open_store(tmp_path), "voters")
 
     def test_the_command_writes_sql_for_somebody_else(self, address):
         done = CliRunner().invoke(cli, ["voters-role", "page", "--sql"])
@@ -420,7 +420,7 @@ def test_the_kept_workspace_is_brought_up(address, tmp_path):
     unpack_kept_workspace(tmp_path / "kept")
     with fresh.write() as conn:
         put_back_on_postgresql(conn, tmp_path / "kept")
-        made, *_ = voters_role.role_sql(OLD_ROLE)
+        made, *_ = postgresql.role_sql(OLD_ROLE)
         conn.exec_driver_sql(made)
         conn.exec_driver_sql(f"GRANT SELECT (id, number, scheme) ON ballot TO {OLD_ROLE}")  # among others
     for part in ("uploads", "embeddings"):

@@ -13,8 +13,7 @@ from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.drawing import draw_next_ballot
-from core.store.votes.payment import read_assignments, review_assignments
-from core.store.votes.prolific import assignments_from_page, check_submissions
+from core.store.votes.payment import assignments_from_page, check_submissions, read_assignments, review_assignments
 from core.store.votes.tallies import progress_of
 from core.store.voting.owner_commands import open_voting, read_link
 from core.votes.payment import Review

@@ -40,8 +40,8 @@ from core.store.tokens.areas import (
 from core.store.votes.intake import accept_upload
 from core.tokens.files import AreaTokens
 from core.tokens.spellings import near_tokens
+from core.views import embeddings as embedding_view
 from core.views import tokens as tokens_view
-from core.views.evaluate import embedding as embedding_view
 from core.views.evaluate import evaluate_page as evaluate_view
 
 # Cosines with the middle of ship and boat, which lies at 45 degrees, can be read off.

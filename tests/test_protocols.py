@@ -21,7 +21,7 @@ from core.plan import Plan
 from core.protocols import Held, Votes, collectable, protocol_of
 from core.protocols.paper import Paper
 from core.scores import BallotVotes, final_scores, score_campaign
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.simulation import simulate_campaign
 from core.simulation.forecast import ForecastAssumptions, number_of_campaigns
 from core.simulation.similarities import at_other_budgets

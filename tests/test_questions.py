@@ -23,7 +23,7 @@ from core.questions import KINDS, check_round, default_settings, kind_of
 from core.questions.voting_settings import VotingSettings
 from core.questions.writing import task_page
 from core.store import schema as t
-from core.store.ballots.answers import answers_of
+from core.store.ballots.ballot_rows import answers_of
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_round
 from core.store.projects.archive import export_project, import_project

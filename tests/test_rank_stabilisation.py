@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
+from core.charts.campaign_charts import places_by_ballot
 from core.charts.files import specification
-from core.charts.rank_stabilisation import places_by_ballot
 from core.store import Store
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot
 from core.store.scores.project_dataset import read_ballot_scores, read_dataset
 from core.store.votes.intake import accept_upload
-from core.views.scores import rank_stabilisation
+from core.views.scores import scores_page
 from tests.campaigns import PLAN, answer_batch, draw_batch, make_project
 
 
@@ -37,7 +37,7 @@ def ranks(scores: pd.Series) -> pd.Series:
 @pytest.mark.parametrize("n_ballots", [1, 3])
 def test_places_by_the_papers_protocol_are_those_of_the_last_mean_score_so_far(store: Store, n_ballots: int) -> None:
     project_id = campaign(store, "paper", n_ballots)
-    view = rank_stabilisation.load(store, project_id)
+    view = scores_page.load_rank_stabilisation(store, project_id)
     rows = read_ballot_scores(store, project_id)
     for ballot in range(1, n_ballots + 1):
         upto = rows[rows["ballot"] <= ballot].dropna(subset=["mean"])
@@ -60,7 +60,7 @@ def test_places_by_the_papers_protocol_are_those_of_the_last_mean_score_so_far(s
 @pytest.mark.release
 def test_places_by_the_protocol_runoff_have_the_intervals_that_each_ballot_wrote(store: Store) -> None:
     project_id = campaign(store, "runoff", 2)
-    history = rank_stabilisation.load(store, project_id).history
+    history = scores_page.load_rank_stabilisation(store, project_id).history
     with store.read() as conn:
         query = sa.select(t.ballot.c.ordinal, t.item_score.c.rank_lower).join(
             t.ballot, t.ballot.c.id == t.item_score.c.ballot_id
@@ -76,7 +76,7 @@ def test_places_by_the_protocol_runoff_have_the_intervals_that_each_ballot_wrote
 
 def test_new_ones_among_the_first_are_counted(store: Store) -> None:
     project_id = campaign(store, "paper", 2)
-    view = rank_stabilisation.load(store, project_id)
+    view = scores_page.load_rank_stabilisation(store, project_id)
     rows = read_ballot_scores(store, project_id)
 
     def first_ten(ballot: int) -> set[int]:
@@ -89,12 +89,12 @@ def test_new_ones_among_the_first_are_counted(store: Store) -> None:
 def test_before_a_ballot_is_closed_there_is_nothing(store: Store) -> None:
     project_id = make_project(store)
     draw_batch(store, project_id)
-    view = rank_stabilisation.load(store, project_id)
+    view = scores_page.load_rank_stabilisation(store, project_id)
     assert (len(view.history), view.n_ballots, view.said) == (0, 0, "")
 
 
 def test_the_chart_names_the_first_items_and_puts_ties_on_one_line(store: Store) -> None:
-    view = rank_stabilisation.load(store, campaign(store, "paper", 2))
+    view = scores_page.load_rank_stabilisation(store, campaign(store, "paper", 2))
     spec = specification(places_by_ballot(view.history))
     named = spec["datasets"][spec["layer"][-1]["data"]["name"]]
     first = view.history[(view.history["ballot"] == 2) & (view.history["place"] <= 10)]

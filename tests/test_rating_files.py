@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from core.cli.ratings import groups_command, ratings_command
 from core.errors import InputError
-from core.evaluation.ratings.conditions import blocked_anova, pair_order
-from core.evaluation.ratings.report import factors_of, report, stand
-from core.evaluation.ratings.text_overlap import longest_common_substring
+from core.evaluation.baselines import longest_common_substring
+from core.evaluation.rating_report import blocked_anova, factors_of, pair_order, report, stand
 from core.questions.rating.files import read_ratings
 from core.questions.rating.scales import CLSS, STSS
 from core.questions.rating.statistics import alpha

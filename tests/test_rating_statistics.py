@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InputError, UndefinedMetricError
-from core.evaluation.ratings.conditions import blocked_anova, compare_conditions, pair_order
+from core.evaluation.rating_report import blocked_anova, compare_conditions, pair_order
 from core.questions.rating.files import read_ratings
 from core.questions.rating.scales import CLSS, STSS, Anchor, RatingScale, qualify
 from core.questions.rating.statistics import (

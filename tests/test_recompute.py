@@ -22,8 +22,7 @@ from core.cli.dataset import replay_bytes
 from core.commands import recompute
 from core.commands.publishing import publish
 from core.commands.recompute import Replayed, replay_record
-from core.dataset.campaign_tables import COMPARED, VOTES, read_table, write_table
-from core.dataset.published import read_published, write_published
+from core.dataset.published import COMPARED, VOTES, read_published, read_table, write_published, write_table
 from core.errors import InputError
 from core.metrics import average_ranks
 from core.store import schema as t

@@ -10,9 +10,17 @@ import pytest
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 
 from core.errors import InputError, StoreError
-from core.plan.registration import PARTS, content_of, registered_parts
 from core.store.projects.archive import duplicate_project
-from core.store.projects.plans import read_rankings, read_registration, register_plan, save_plan, set_ranking
+from core.store.projects.plans import (
+    PARTS,
+    content_of,
+    read_rankings,
+    read_registration,
+    register_plan,
+    registered_parts,
+    save_plan,
+    set_ranking,
+)
 from core.store.projects.project_commands import read_log
 from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import change_area, read_areas

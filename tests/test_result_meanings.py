@@ -23,8 +23,7 @@ from core.store.scores.project_dataset import read_ballot_scores
 from core.store.votes.intake import UploadPreview, accept_upload, preview_upload
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.votes.meanings import MARK, NO_MARK, ValueMeanings, approves, questions_of, reason_of
-from core.votes.reading import taken_for
-from core.votes.times import to_utc, unread_times
+from core.votes.reading import taken_for, to_utc, unread_times
 
 HEAD = b"INPUT:comparison_id\tOUTPUT:result\tASSIGNMENT:assignment_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\n"
 TURKLE = "HITId,AssignmentId,WorkerId,Turkle.Username,SubmitTime,Input.task_id,"
@@ -262,7 +261,7 @@ class TestStatuses:
         file = tmp_path / "old.csv"
         data = (cases / "second/80-approve-na.csv").read_bytes().replace(b",Rejected,", b",spam,").replace(b"NA", b"ok")
         file.write_bytes(data)
-        from core.cli.archived import archived_command
+        from core.cli.workspace import archived_command
 
         told = CliRunner().invoke(archived_command, [str(file), "--name", "x", "--json"])
         assert "Say it, for example with --status spam=rejected --approve ok=yes," in str(told.exception)

@@ -36,8 +36,7 @@ from core.questions import default_settings, round_kind
 from core.questions.comparison_page import write_batch
 from core.questions.order.groups import TargetGroup
 from core.questions.order.kind import given_orders
-from core.store.ballots.answers import answers_of, preferences
-from core.store.ballots.ballot_rows import read_ballots, read_comparisons
+from core.store.ballots.ballot_rows import answers_of, preferences, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import draw_next_ballot, draw_round

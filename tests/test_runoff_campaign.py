@@ -16,7 +16,7 @@ from core.errors import DisconnectedError, PlanError, StoreError
 from core.metrics import average_ranks
 from core.protocols.runoff import spread_appearances
 from core.questions.comparison_page import write_batch
-from core.scores.fit import fit_with_voters
+from core.scores.bradley_terry import fit_with_voters
 from core.store import schema as t
 from core.store.ballots.ballot_rows import ballots_of, read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot, reopen_ballot
@@ -188,7 +188,7 @@ def test_the_same_seed_gives_the_same_second_batch(store):
 
 def test_voters_whose_effects_do_not_settle_count_alike(monkeypatch):
     from core.errors import NotConvergedError
-    from core.scores import fit as fits
+    from core.scores import bradley_terry as fits
 
     real = fits.fit_bradley_terry
 

@@ -15,7 +15,7 @@ from core.__main__ import cli
 from core.dataset.side_by_side import read_scored, side_by_side
 from core.errors import InputError
 from core.questions.best_worst.files import read_items
-from core.questions.order.files import groups_of, read_groups
+from core.questions.order.kind import groups_of, read_groups
 from core.questions.order.orders import comparisons_of, group_agreement, read_orders, without
 from core.questions.rating.files import crowd_minus_experts, qualify_people, read_ratings
 

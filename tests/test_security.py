@@ -25,10 +25,9 @@ from core.questions.best_worst import kind as best_worst
 from core.questions.voting_settings import VotingSettings
 from core.store import schema as t
 from core.store.backups import back_up, before_migration, restore
-from core.store.blobs import put_blob
 from core.store.engine import PARTS, open_apart
 from core.store.projects import demo
-from core.store.spool import put_output, put_upload
+from core.store.stored_files import put_blob, put_output, put_upload
 from core.tabular import workbook_reading
 from core.tabular.csv_writing import table_for_spreadsheets
 from core.voting import process

@@ -12,7 +12,7 @@ from core.dataset.published import read_published
 from core.errors import UndefinedMetricError
 from core.plan import Plan
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes
+from core.scores.bradley_terry import fit_votes
 from core.scores.signal_test import CHANCE_Z, by_chance, signal_z
 from core.simulation import simulate_campaign
 from core.store import open_store

@@ -12,7 +12,7 @@ from rounds_of_people import SMALL, round_id
 from core.commands.integrity import check_store
 from core.errors import StoreError
 from core.questions.order.kind import given_orders
-from core.store.ballots.answers import answers_of
+from core.store.ballots.ballot_rows import answers_of
 from core.store.ballots.drawing import draw_round
 from core.store.scores.project_dataset import round_dataset
 from tests.rounds_of_people import (

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from core.errors import InputError, UndefinedMetricError
-from core.questions.order.files import groups_of, read_groups, write_groups
 from core.questions.order.groups import (
     GroupComparison,
     TargetGroup,
@@ -21,6 +20,7 @@ from core.questions.order.groups import (
     from_orders,
     score_groups,
 )
+from core.questions.order.kind import groups_of, read_groups, write_groups
 from core.questions.order.orders import agree, group_agreement
 
 SINGER = TargetGroup("singer", ("musician", "performer", "artist", "person"), ("dancer", "song"), ("laptop",))

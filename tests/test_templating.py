@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from core.base.templating import environment
 from core.i18n import language
-from core.votes.text import encode
+from core.votes.reading import encode
 
 ROOT = Path(__file__).resolve().parents[1]
 ODD = "<b>'$&\"</b> {{ 7 * 7 }}"

@@ -32,7 +32,7 @@ from core.tables import COMPARISONS, KNOWN
 from core.tokens.files import AreaTokens, clean_token, invisible_characters, read_areas_file
 from core.views import tokens as tokens_view
 from core.votes.classify import classify
-from core.votes.text import needs_references
+from core.votes.reading import needs_references
 
 CASES = Path(__file__).parent / "fixtures" / "tokens"
 TEXTS = ["left_a", "left_b", "right_a", "right_b"]

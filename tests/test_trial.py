@@ -11,12 +11,12 @@ from campaigns import draw_batch, make_project
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ballots.trial import N_TRIAL, Pace, cut_to, pace, trial_order
 from core.store import Store
 from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.comparisons import count_tasks, read_tasks
 from core.store.projects.plans import read_plan
 from core.views.collect import tasks
+from core.views.collect.tasks import N_TRIAL, Pace, cut_to, pace, trial_order
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from core.metrics import weighted_spearman
 from core.plan import Plan
 from core.protocols import Held, protocol_of
 from core.scores import BallotVotes
-from core.scores.fit import fit_votes, fit_with_voters, joined
+from core.scores.bradley_terry import fit_votes, fit_with_voters, joined
 from core.scores.posterior import item_posteriors, likely_scores, simulated_outcomes
 from core.scores.reliability import RepeatedCorrelation
 from core.simulation import simulate_campaign

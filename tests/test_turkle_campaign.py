@@ -20,7 +20,7 @@ from core.store.tokens.areas import read_items
 from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.publications import fetch_from_turkle, finished_there, publish_on_turkle
 from core.views.collect import tasks
-from core.views.collect.collection_methods import outgoing
+from core.views.collect.collect_page import outgoing
 
 pytest.importorskip("turkle", reason="needs the package turkle")
 

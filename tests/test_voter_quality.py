@@ -17,7 +17,7 @@ from scipy import stats
 from core.base.estimates import holm, share
 from core.errors import DisconnectedError, InputError
 from core.plan import Plan
-from core.scores.fit import fit_with_voters
+from core.scores.bradley_terry import fit_with_voters
 from core.scores.voter_effects import Data, Effects, Likelihood
 from core.simulation import simulate_campaign
 from core.trust.leave_one_out import predict

@@ -14,8 +14,8 @@ from test_voting import BASIC, VISIT, Voter, expire, longer_pair, rows, start
 from core.errors import InputError, StoreError
 from core.questions.comparison_page import Example
 from core.questions.voting_settings import VotingSettings
+from core.store import postgresql
 from core.store import schema as t
-from core.store import voters_role
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round
 from core.store.projects.archive import export_project, import_project
@@ -390,6 +390,6 @@ class TestHashing:
 
 
 def test_the_voters_role_has_what_sessions_need():
-    assert t.sitting in voters_role.ADDS
-    assert "nonce" in voters_role.CHANGES[t.sitting].split(", ")
-    assert "answer_n" in voters_role.CHANGES[t.deal].split(", ")
+    assert t.sitting in postgresql.ADDS
+    assert "nonce" in postgresql.CHANGES[t.sitting].split(", ")
+    assert "answer_n" in postgresql.CHANGES[t.deal].split(", ")

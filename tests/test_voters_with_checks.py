@@ -13,7 +13,7 @@ from core.store.scores.next_ballot_value import read_audit
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.tallies import write_tallies
 from core.views import voters
-from core.views.scores import checks
+from core.views.scores import trust
 
 
 def slips(shown):
@@ -52,7 +52,7 @@ def test_gold_repeats_and_agreement_are_those_of_the_checks(store, project_id):
     assert found["gold_n"].to_dict() == counted["gold_n"].to_dict()
     assert found["repeat_same"].to_dict() == counted["repeats_same"].to_dict()
     assert found["repeat_n"].to_dict() == counted["repeats_n"].to_dict()
-    alpha = checks.load(store, project_id).agreement
+    alpha = trust.load_checks(store, project_id).agreement
     assert alpha is not None
     assert view.quality.alpha.alpha == pytest.approx(alpha.alpha)
     assert (view.quality.alpha.n_units, view.quality.alpha.n_voters) == (alpha.n_units, alpha.n_voters)

@@ -32,6 +32,7 @@ from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.voting.answers import stop
 from core.store.voting.housekeeping import do_housekeeping
+from core.store.voting.leases import write_lease_counts
 from core.store.voting.owner_commands import (
     invite,
     open_voting,
@@ -42,7 +43,6 @@ from core.store.voting.owner_commands import (
     set_voting_state,
     withdraw_voter,
 )
-from core.store.voting.tallies import write_lease_counts
 from core.voting import api
 
 BASIC = VotingSettings(task_size=4, tasks_per_voter=3, examples=False)

@@ -19,7 +19,7 @@ from core.store import schema as t
 from core.store.voting.owner_commands import withdraw_voters
 from voting import app as voting_app
 from voting.app import make_app
-from voting.rate_limits import Limiter
+from voting.connection_limits import Limiter
 
 HALL = "192.0.2.7"
 ASKS = replace(BASIC, code_word="Blue Whale", ask=("age",))

@@ -40,8 +40,7 @@ from voting import __main__ as serve
 from voting import app as voting_app
 from voting import pages
 from voting.app import make_app
-from voting.connection_limits import limited_protocol
-from voting.rate_limits import MOST_SENDERS, Limiter, network_of
+from voting.connection_limits import MOST_SENDERS, Limiter, limited_protocol, network_of
 
 TOKENS = ("cat", "dog", "<b>bold</b>", "R&D", "ship", "שלום", "猫", "${x}", 'quo"te')
 SETTINGS = VotingSettings(task_size=3, tasks_per_voter=20, examples=False)

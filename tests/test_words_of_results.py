@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from core.charts import campaign_charts, evaluation
-from core.commands.voters import ExcludeVoters, ReadmitVoters
+from core.commands.votes import ExcludeVoters, ReadmitVoters
 from core.evaluation.differences import PairwiseDifference
 from core.evaluation.sample_size import Needed, PowerEstimate
 from core.store.votes.exclusions import ExclusionChange
 from core.trust import report
 from core.trust.agreement import KrippendorffAlpha
-from core.views.evaluate import sample_size as evaluate_needed
+from core.views.evaluate import leaderboard as evaluate_needed
 from core.views.evaluate import token_intervals
 from core.views.scores.trust import headline
 from ui.shared.tables import figures

@@ -17,7 +17,7 @@ from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.simulated import assign_tasks, simulate_votes
 from core.store.votes.intake import accept_upload
 from core.views.collect import collect_page
-from core.views.collect.workload import read_voters
+from core.views.collect.collect_page import read_voters
 
 # 42 comparisons in 14 tasks of 3 for 6 voters: three tasks, nine votes each.
 QUOTA = 9

@@ -1,4 +1,7 @@
-"""What happens once at start, and what happens to an error that nobody foresaw."""
+"""What happens once at start, and what happens to an error that nobody foresaw.
+
+Headers on every answer of the owner's app.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from io import TextIOWrapper
 import click
 import sqlalchemy as sa
 import streamlit as st
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.base.durable import private
 from core.errors import RunoffError
@@ -64,7 +69,7 @@ def _warm_up() -> None:
     import core.charts.campaign_charts
     import core.evaluation
     import core.views.collect.collect_page
-    import core.views.evaluate.embedding
+    import core.views.embeddings
     import core.views.evaluate.evaluate_page
     import core.views.evaluate.why
     import core.views.scores.scores_page  # noqa: F401
@@ -117,3 +122,31 @@ def on_script_error(error: Exception) -> bool:
         "the page; if it happens again, please report it with the end of runoff.log from the workspace."
     )
     return True
+
+
+# In a frame of another page the owner could be led to press buttons without seeing them; Streamlit lets any page have
+# it in one, and those of its cloud, where anybody may put a page, send it messages there.
+HEADERS = {
+    "Content-Security-Policy": "frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class OwnersHeaders:
+    """Puts `HEADERS` on every answer; what an answer says itself stays."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_safely if scope["type"] == "http" else send)

@@ -27,11 +27,11 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import gamma
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from ..scores.bradley_terry import BradleyTerry
 from ..scores.posterior import Posteriors
 from ..scores.voter_effects import SMALLEST
+from ..tables import Floats, Ints
 
 LEVEL = 0.9
 FAR_SHARE = 0.5  # of the choice that goes by nearness to the cut alone, whatever the fit says of an item
@@ -142,7 +142,6 @@ def estimate_lost(
     inclusion: ArrayLike,
     votes: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
     n_top: int,
-    level: float = LEVEL,
 ) -> CutAudit:
     """How many of the true first `n_top` were cut, by votes; see the module.
 
@@ -172,13 +171,13 @@ def estimate_lost(
     variance += (p[others] * (1.0 - p[others])).sum()
     item, _, outcome, _ = (np.asarray(part) for part in votes)
     own = np.isin(item, seen)
-    lower, upper = _interval(max(total, 0.0), float(variance), level)
+    lower, upper = _interval(max(total, 0.0), float(variance), LEVEL)
     return CutAudit(
         n_top=n_top,
         lost=max(total, 0.0),
         lower=lower,
         upper=upper,
-        level=level,
+        level=LEVEL,
         modelled=float(p[gone].sum()),
         n_cut=len(gone),
         n_audited=len(seen),

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Bools, Ints
 from ..errors import InputError
 from ..metrics import rounded_scores
+from ..tables import Bools, Ints
 from .graphs import balanced_sides, regular_pairs, stable_order
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ..base.arrays import Bools, Ints
+from ..tables import Bools, Ints
 
 MIX_ABOVE = 0.02  # share of faulty edges in the first pairing above which the graph is mixed
 MIX_ROUNDS = 6

@@ -30,10 +30,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from ..scores.bradley_terry import BradleyTerry
 from ..scores.posterior import item_posteriors
+from ..tables import Floats, Ints
 from .draw import Selection, checked_items, checked_pairs, select_items, whole_number
 from .graphs import balanced_sides, complement, edge_keys, exchange, faulty_edges, regular_pairs
 
@@ -55,24 +55,24 @@ class LeadingItems:
 
 
 def select_leading(
-    fit: BradleyTerry, n_keep: int, *, rng: np.random.Generator, n_top: int | None = None, n0: float = 2.0
+    fit: BradleyTerry, n_keep: int, *, rng: np.random.Generator, n_top: int | None = None
 ) -> LeadingItems:
     """The `n_keep` items of a fit that may matter most to a ranking that looks at the top; ties at the cut are drawn.
 
-    An item stays for the mean of 1/(rank + n₀) over what its votes leave possible (`Posteriors.expected_weight`), so
-    that one which may be far up is not cut for a slip or two. Items cut before may come back.
+    An item stays for the mean of 1/(rank + n₀), n₀ = 2, over what its votes leave possible
+    (`Posteriors.expected_weight`), so that one which may be far up is not cut for a slip or two. Items cut before may
+    come back.
 
     Parameters
     ----------
     fit : of the votes so far, one connected part; n_keep : how many go on.
     n_top : the top whose loss is reported; default `n_keep`.
-    n0 : offset of the weights.
 
     Raises `InputError` where fewer than `n_keep` items have votes, and `DisconnectedError`.
     """
     known = np.flatnonzero(fit.votes > 0)
     posteriors = item_posteriors(fit)
-    chosen = select_items(known, posteriors.expected_weight(n0)[known], n_keep, rng=rng)
+    chosen = select_items(known, posteriors.expected_weight(2.0)[known], n_keep, rng=rng)
     top = n_keep if n_top is None else n_top
     probability = posteriors.top_probability(top)
     lost = float(np.delete(probability, chosen.items)[np.delete(fit.votes > 0, chosen.items)].sum())

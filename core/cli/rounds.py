@@ -177,7 +177,7 @@ def draw_command(
 
 def _settings(scheme: str, scale: str, groups: Path | None, seed: int, sizes: dict[str, Any]) -> RoundSettings:
     from ..questions import default_settings
-    from ..questions.order.files import groups_of, read_group_file
+    from ..questions.order.kind import groups_of, read_group_file
     from ..questions.rating.scales import SCALES
 
     if scale not in SCALES:
@@ -305,7 +305,7 @@ def scores_command(project: str, number: int, target: Path, area: str | None, as
     file of target groups, as `groups` takes it.
     """
     from ..dataset.files import to_csv, to_json
-    from ..questions.order.files import write_groups
+    from ..questions.order.kind import write_groups
     from ..store.scores.project_dataset import round_dataset
     from ..views.kinds import rounds as view
 

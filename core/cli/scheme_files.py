@@ -250,7 +250,7 @@ def group_orders_command(
     as_json: bool,
 ) -> None:
     """How far people agree in their orders FILE (target, voter, word, place), and the shares R they come to."""
-    from ..questions.order.files import groups_of, read_group_file, write_groups
+    from ..questions.order.kind import groups_of, read_group_file, write_groups
     from ..questions.order.orders import comparisons_of, group_agreement, read_orders, without
 
     known, notes = [], []

@@ -19,9 +19,9 @@ from ..errors import InputError
 from .shared import appearances_of, text_table, with_json, write_json
 
 if TYPE_CHECKING:
-    from ..base.arrays import Floats
     from ..simulation.schemes import SchemeRow
     from ..simulation.table2 import Spread, TableRow
+    from ..tables import Floats
 
 
 _FIGURES = (("rho_w", "ρ_w", 3), ("tau_w", "τ_w", 3), ("rho", "ρ", 3), ("within", "ρ within targets", 3))

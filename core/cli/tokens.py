@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..base.plurals import many
+from ..base.numbers_in_words import many
 from ..errors import Issue
 from .shared import cell, read_file, text_table, with_json, write_file, write_json
 

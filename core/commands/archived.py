@@ -305,7 +305,6 @@ def import_archived(
     notion: str = "relatedness",
     random_opponents: bool = False,
     ballot_per_file: bool = False,
-    seed: int | None = None,
 ) -> ImportedArchive:
     """Make a project of archived result files (name, bytes), with their votes and scores.
 
@@ -322,7 +321,7 @@ def import_archived(
     found = rebuild(tables, mapping, ballot_per_file=ballot_per_file)
     protocol = "paper" if random_opponents else "runoff"
     settings = _settings(found, protocol)
-    project_id = create_project(store, name, notion=notion, seed=secrets.randbelow(2**31) if seed is None else seed)
+    project_id = create_project(store, name, notion=notion, seed=secrets.randbelow(2**31))
     with command(store, project_id, "import archived") as change:
         token_ids = _write_tokens(change, found)
         item_ids = _write_items(change, found, token_ids)

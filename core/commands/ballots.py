@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..base.plurals import many
+from ..base.numbers_in_words import many
 from ..protocols import protocol_of
 from ..questions import RoundSettings, round_kind
 from ..questions.voting_settings import VotingSettings

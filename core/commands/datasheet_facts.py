@@ -11,7 +11,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from .. import __version__
-from ..base.percent import percent
+from ..base.numbers_in_words import percent
 from ..dataset.datasheet.facts import (
     AreaFacts,
     BallotFacts,
@@ -25,7 +25,7 @@ from ..dataset.datasheet.facts import (
     VoteFacts,
     VoterFacts,
 )
-from ..dataset.spelled import Speller, ways
+from ..dataset.formats import Speller, ways
 from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..evaluation import SIGNS
 from ..evaluation.baselines import baselines
@@ -34,7 +34,7 @@ from ..i18n import STANDARD, language
 from ..questions.comparison_page import NOTIONS
 from ..questions.voting_settings import FEWEST_TOLD
 from ..scores import BallotVotes
-from ..scores.fit import fit_votes
+from ..scores.bradley_terry import fit_votes
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots.ballot_rows import Ballot, ballots_of, pilot_of

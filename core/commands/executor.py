@@ -25,7 +25,7 @@ from ..jobs.lifecycle import JOBS, Job
 from ..store import Store
 from ..store import schema as t
 from ..store.command import mark_done
-from . import ballots, judging, projects, voters, votes
+from . import ballots, judging, projects, votes
 from .base import Command, R, from_json, result_type, to_json
 from .figures import base as figures
 from .figures.base import Figure, MeasuredFigure, measure_now
@@ -51,7 +51,7 @@ COMMANDS: dict[str, type[Command[Any]]] = {
     for command in (
         *(ballots.DrawBallot, ballots.DrawWaiting, ballots.DiscardBallot, ballots.CloseBallot, ballots.ReopenBallot),
         *(ballots.DrawRound, ballots.SimulateVotes, ballots.OpenVoting, judging.AskModel),
-        *(voters.ExcludeVoters, voters.ReadmitVoters, voters.WithdrawVoters, voters.ReviewAssignments),
+        *(votes.ExcludeVoters, votes.ReadmitVoters, votes.WithdrawVoters, votes.ReviewAssignments),
         *(votes.TakeUploads, votes.WithdrawUpload, votes.SetPolicy),
         *(projects.CopyProject, projects.DeleteProject, projects.ImportProject, projects.ReleaseVersion),
     )

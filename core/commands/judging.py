@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
+from ..base.numbers_in_words import many, plural
 from ..base.parallel import Progress
-from ..base.plurals import many, plural
 from ..base.web import Server, UnreadableError
 from ..errors import PlatformError, StoreError
 from ..judges.answers import REASONS, UNREADABLE, outcome_of, read_choice

@@ -10,7 +10,7 @@ from ..store import Store
 from ..store import schema as t
 from ..store.projects.archive import delete_project, duplicate_project, import_project
 from ..store.projects.project_commands import get_project, read_log
-from ..store.spool import read_upload
+from ..store.stored_files import read_upload
 from .base import PER_SECOND, OfProject, OfWorkspace, n_comparisons
 from .publishing import release
 

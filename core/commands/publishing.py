@@ -12,17 +12,15 @@ import numpy as np
 import pandas as pd
 
 from ..base.durable import file_stem
-from ..dataset.campaign_tables import COMPARED, VOTES
 from ..dataset.croissant import FILE as CROISSANT
 from ..dataset.croissant import croissant
 from ..dataset.datasheet.facts import Facts
 from ..dataset.datasheet.sheet import card, datasheet, to_markdown
 from ..dataset.files import for_gensim, to_csv, to_json, to_tsv
-from ..dataset.formats import for_mteb, for_simlex, parquet, to_parquet, to_records
+from ..dataset.formats import endings, example, for_mteb, for_simlex, parquet, spelled, to_parquet, to_records
 from ..dataset.harnesses import programs
 from ..dataset.harnesses.both_orders import BOTH_ORDERS, both_orders
-from ..dataset.published import write_published
-from ..dataset.spelled import endings, example, spelled
+from ..dataset.published import COMPARED, VOTES, write_published
 from ..dataset.splits import Split, split_by_tokens
 from ..errors import InputError, StoreError
 from ..store import Store

@@ -13,18 +13,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..base.percent import percent
-from ..base.plurals import many, plural
+from ..base.numbers_in_words import many, percent, plural
 from ..protocols import protocol_of
 from ..questions.voting_settings import TRAITS
 from ..tables import DATASET, Schema
 from ..tabular.zips import checksum
-from .campaign_tables import COMPARED, VOTES
 from .datasheet.checklist import known_limitations
 from .datasheet.facts import LICENCES, Facts
 from .datasheet.sheet import COLLECTED, PSEUDONYMS, agreement_lines, collection_days
 from .harnesses.both_orders import BOTH_ORDERS
 from .harnesses.programs import BOTH_ORDERS_FILE, description
+from .published import COMPARED, VOTES
 
 FILE = "croissant.json"
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")

@@ -30,7 +30,7 @@ from ..tabular import (
     shown_header,
 )
 from ..tabular.csv_writing import harmless
-from ..tabular.json_texts import parse_json
+from ..tabular.json_files import parse_json
 
 _PACKED = (b"PK\x03\x04", b"PAR1")
 _NEEDED = ("token_a", "token_b", "score")

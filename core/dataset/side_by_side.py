@@ -26,7 +26,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .. import metrics, rank_kernels
-from ..base.arrays import Floats
 from ..base.estimates import LEVEL, Estimate, widened_tails
 from ..errors import InputError, Issue, UndefinedMetricError
 from ..evaluation.token_intervals import CORRECTIONS, FEWEST_TOKENS, MOST_ITEMS, Coded, bounds, number_of_resamples
@@ -35,6 +34,7 @@ from ..questions.best_worst.report import report as report_best_worst
 from ..questions.rating.columns import has_texts
 from ..questions.rating.files import read_ratings
 from ..questions.rating.statistics import item_ratings
+from ..tables import Floats
 from ..tabular import is_spreadsheet, open_table, same_name
 from .files import has_columns, read_dataset
 

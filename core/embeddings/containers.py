@@ -29,7 +29,7 @@ import numpy as np
 
 from ..base.durable import shown_path
 from ..errors import InputError
-from ..tabular.json_texts import parse_json
+from ..tabular.json_files import parse_json
 from ..tabular.zips import DAMAGED, most_unpacked
 
 _MOST_HEADER = 100_000_000

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from ..base.durable import shown_name, shown_path
 from ..errors import InputError
-from ..tabular import foreign
+from ..tabular import encoding
 from ..tabular.encoding import ENCODINGS, MENDED, UTF8
 from . import containers
 from .containers import Content, open_content, packing_of
@@ -320,12 +320,12 @@ def read_head(path: Path, name: str = "", options: Options | None = None) -> Fil
 _UNPACK = "unpack it and choose the file inside"
 # What to do about files of another kind, by their keys in `foreign`; those that it doesn't know.
 _REMEDIES = {
-    foreign.LFS: "fetch the model with `git lfs pull`",
-    foreign.ARCHIVE: _UNPACK,
-    foreign.WEB_PAGE: "fetch the model itself",
-    foreign.PICTURE: "choose the model",
-    foreign.PDF: "choose the model",
-    foreign.OLD_OFFICE: "choose the model",
+    encoding.LFS: "fetch the model with `git lfs pull`",
+    encoding.ARCHIVE: _UNPACK,
+    encoding.WEB_PAGE: "fetch the model itself",
+    encoding.PICTURE: "choose the model",
+    encoding.PDF: "choose the model",
+    encoding.OLD_OFFICE: "choose the model",
 }
 _OTHER = "export the model in word2vec format"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -343,7 +343,7 @@ def refuse(head: FileHead) -> None:
     for known in containers.KNOWN:
         if told := known(head.start, inside):
             raise InputError(f"{head.name} {held} {told}")
-    if other := foreign.foreign(head.start):
+    if other := encoding.foreign(head.start):
         key, what = other
         raise InputError(f"{head.name} is {what}{within}: {_REMEDIES.get(key, _OTHER)}.")
     if head.start.startswith(_UTF16):

@@ -21,9 +21,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .. import metrics
-from ..base.arrays import Floats
 from ..embeddings import Embedding
 from ..errors import InputError
+from ..tables import Floats
 from ..tokens.hubness import sample_words, skewness
 from .compare import over
 from .figures import correlations, in_top

@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import metrics, rank_kernels
-from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
+from ..tables import Floats
 from .figures import correlations
 from .models import Model
 from .results import Correlations, Evaluation, ModelComparison, model_scores

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import metrics, rank_kernels
-from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
+from ..tables import Floats
 from .results import NOT_TAKEN, Correlations, FigureEstimate
 
 Ints = NDArray[np.intp]

@@ -29,10 +29,10 @@ import pandas as pd
 from scipy.special import ndtri
 
 from .. import metrics
-from ..base.arrays import Floats
 from ..embeddings import EmbeddingInfo
 from ..errors import InputError, UndefinedMetricError
-from ..tabular.json_texts import parse_json
+from ..tables import Floats
+from ..tabular.json_files import parse_json
 from .token_intervals import LEVEL
 
 META, PREDICTIONS, MODEL_FILE = "mteb_model_meta", "_predictions.json", "model_meta.json"

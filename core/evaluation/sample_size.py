@@ -22,7 +22,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
-from ..base.arrays import Floats
 from ..base.estimates import MIN_VOTERS
 from ..errors import InputError
 from ..plan import Plan
@@ -30,6 +29,7 @@ from ..protocols import Votes
 from ..protocols.runoff import spread_appearances
 from ..scores import BallotVotes
 from ..simulation import simulate_campaign
+from ..tables import Floats
 from ..voters.model import PAPER_PANEL, Panel
 from ..voters.panel_fit import similarity_from_ranks
 from . import TOP_K, correlations
@@ -265,8 +265,8 @@ def _read_off(unit: str, figure: str, gap: float, tried: tuple[PowerEstimate, ..
     return Needed(unit, figure, gap, *amounts, least.amount, max(most, last.amount), False, tried)
 
 
-def at_power(tried: Iterable[PowerEstimate], power: float = POWER) -> tuple[float, float]:
-    """Where Φ(a·√n − b) meets `power`, and the standard error of its logarithm; infinite where it never does.
+def at_power(tried: Iterable[PowerEstimate]) -> tuple[float, float]:
+    """Where Φ(a·√n − b) meets `POWER`, and the standard error of its logarithm; infinite where it never does.
 
     a ≥ 0 and b are the likeliest under the prior of the module, of a grid; the error is that of the posterior on it, so
     that shares of 0 and 1 need no care.
@@ -287,7 +287,7 @@ def at_power(tried: Iterable[PowerEstimate], power: float = POWER) -> tuple[floa
         costs -= hits * log_ndtr(a * at - b) + (times - hits) * log_ndtr(b - a * at)
     weight = np.exp(costs.min() - costs)
     with np.errstate(divide="ignore"):
-        logs = 2 * np.log((b + ndtri(power)) * scale / a)
+        logs = 2 * np.log((b + ndtri(POWER)) * scale / a)
     best = np.unravel_index(np.argmin(costs), costs.shape)
     if not np.isfinite(logs[best]):
         return float("inf"), float("inf")

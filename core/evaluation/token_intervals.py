@@ -38,9 +38,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from ..base.arrays import Floats, Ints
 from ..base.parallel import Progress, split
 from ..errors import InputError
+from ..tables import Floats, Ints
 from .figures import NAMES, TOP_K, WeightedResamples
 from .results import Correlations, Evaluation, ModelComparison
 

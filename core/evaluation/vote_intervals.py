@@ -52,13 +52,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from ..base.arrays import Bools, Floats, Ints
 from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import rounded_scores
 from ..protocols import Held, collectable, protocol_of
 from ..scores import BallotVotes
+from ..tables import Bools, Floats, Ints
 from . import TOP_K, Correlations, Evaluation, ModelComparison, correlations, model_scores
 
 WORK_VOTES, FEWEST_RESAMPLES, MOST_RESAMPLES = (

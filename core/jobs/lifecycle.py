@@ -29,10 +29,9 @@ from ..errors import StoreError
 from ..installed import HOME, LIBRARY
 from ..store import Store
 from ..store import schema as t
-from ..store.blobs import sweep_blobs
 from ..store.command import ENDED
 from ..store.engine import now
-from ..store.spool import output_path, sweep_spool
+from ..store.stored_files import output_path, sweep_blobs, sweep_spool
 from ..store.voting.closing_pause import resume_voting
 
 REPORT_SECONDS = 0.5
@@ -120,12 +119,12 @@ def project_jobs(store: Store, project_id: str, *kinds: str, limit: int = 10) ->
         return _select(conn, t.job.c.project_id == project_id, *of_kind, limit=limit)
 
 
-def recent_paths(store: Store, *, limit: int = 8) -> list[str]:
-    """Files that were imported by their path and are still there, the newest first."""
+def recent_paths(store: Store) -> list[str]:
+    """Up to eight files that were imported by their path and are still there, the newest first."""
     with store.read() as conn:
         jobs = _select(conn, t.job.c.kind == "import_embedding")
     paths = dict.fromkeys(job.params["path"] for job in jobs if not job.params.get("uploaded"))
-    return [path for path in paths if Path(path).is_file()][:limit]
+    return [path for path in paths if Path(path).is_file()][:8]
 
 
 def same_job(store: Store, project_id: str, kind: str, params: dict) -> Job | None:

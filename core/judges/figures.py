@@ -14,16 +14,15 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import ndtri
 
-from ..base.arrays import Floats, Ints
 from ..base.estimates import LEVEL, Estimate, Share, share, wilson
 from ..errors import RunoffError
 from ..evaluation.figures import correlations
 from ..evaluation.results import FigureEstimate
 from ..evaluation.vote_intervals import Resampled, interval
 from ..scores import BallotVotes
-from ..scores.bradley_terry import expected_borda, fit_bradley_terry
-from ..scores.fit import RIDGE, FittedVotes
+from ..scores.bradley_terry import RIDGE, FittedVotes, expected_borda, fit_bradley_terry
 from ..scores.voter_effects import Data, Effects, Likelihood
+from ..tables import Floats, Ints
 
 MOST_BINS, FEWEST_A_BIN = 5, 10  # comparisons
 FEWEST = 30  # comparisons below which nothing is fitted

@@ -14,10 +14,9 @@ from ..questions.comparison_page import render_preview, template, write_batch
 from ..tabular import SourceTable
 from ..votes.meanings import OpenQuestionsError, ValueQuestion, with_choices
 from ..votes.platform import Outgoing, Platform, PlatformFile, ResultFile
-from .answer_layouts import normalised
 from .label_studio import LABEL_STUDIO
 from .mapped_tables import Mapping, of_server, read_mapped
-from .mturk import MTURK
+from .mturk import MTURK, normalised
 from .plain import PLAIN, write_comparisons
 from .presets import PRESETS, guess, open_results, preset_mapping, preset_of
 from .prolific import PROLIFIC

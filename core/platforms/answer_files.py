@@ -6,31 +6,47 @@ On a platform each row is an assignment; beside `Input.*`, which repeat the batc
 
 also as a crowd-form writes them (`Answer.best_1.3 = true`, or JSON in `Answer.taskAnswers`). A table of one's own has
 `question_id, voter, answer` and perhaps `seconds, submitted_at`, a row per answer.
+
+What each answer of a round's result file means: as `intake.classify` says it of comparisons, in the same classes.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..questions import RoundKind
+from ..questions import RoundKind, RoundSettings
 from ..questions.base import UNKNOWN
 from ..questions.rating.kind import RATING_PAGE, read_qualification
 from ..questions.rating.scales import Qualified
 from ..questions.task_page import MOST_ROWS, settings_of_page
-from ..tables import ANSWERS
+from ..tables import ANSWERS, KNOWN, SHOWN, Ints
 from ..tabular import SourceTable, places_of, refuse_doubled
 from ..votes.answers import TEXTS, joined
+from ..votes.classify import ClassifiedAnswers, let_wait, name_assignments
+from ..votes.counting import judge
+from ..votes.matching import text_key
 from ..votes.meanings import NO_MEANINGS, ValueMeanings
 from ..votes.platform import ResultFile
-from ..votes.reading import damaged_voters, decoded, forget_damaged, numbers, result_file, row_issues, stripped
-from ..votes.times import to_utc, unread_times
+from ..votes.reading import (
+    damaged_voters,
+    decoded,
+    forget_damaged,
+    numbers,
+    result_file,
+    row_issues,
+    stripped,
+    to_utc,
+    unread_times,
+)
+from ..votes.reasons import DEFAULT, AnswerReasons, Policy
 from .mturk import decided
 from .plain import plain_answers, split_ids
 from .presets import open_results
@@ -158,7 +174,7 @@ def _given(
             packed_field = pattern.fullmatch(name)
             if packed_field is not None:
                 key = (packed_field[1], int(packed_field[2] or 1))
-                found.setdefault(key, [""] * length)[row] = _told(value)
+                found.setdefault(key, [""] * length)[row] = _answer_text(value)
     return found
 
 
@@ -172,7 +188,7 @@ def _unpacked(text: str) -> Mapping[str, Any]:
     return first if isinstance(first, Mapping) else {}
 
 
-def _told(value: Any) -> str:
+def _answer_text(value: Any) -> str:
     """A field's value in JSON: itself, or of several options the one that is true."""
     if isinstance(value, Mapping):
         return "+".join(str(name) for name, is_on in value.items() if is_on is True)
@@ -238,3 +254,106 @@ def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> list[Qua
             n_left_out = sum(not text.strip() for text in given)
             found[voter.strip()] = Qualified(voter.strip(), read_qualification(fields, stored), n_left_out)
     return list(found.values())
+
+
+def classify_answers(
+    answers: pd.DataFrame,
+    shown: pd.DataFrame,
+    known: pd.DataFrame,
+    settings: RoundSettings,
+    kind: RoundKind,
+    *,
+    policy: Policy = DEFAULT,
+    excluded: Collection[str] = (),
+) -> ClassifiedAnswers:
+    """Say of each answer what it means for an open round.
+
+    An answer belongs to the question that its task and number name; where the file shows items, they must be those of
+    the question. What counts of repeats and of rejected assignments is decided as for votes (`counting.judge`).
+
+    Parameters: `answers` (`tables.ANSWERS`, as `platforms.answer_files` reads them), `shown` (`tables.SHOWN`) of the
+    round, `known` (`tables.KNOWN`), the judgements in the store. Returns a `intake.ClassifiedAnswers`; its `answer` is
+    as the store holds it.
+    """
+    ANSWERS.check(answers)
+    SHOWN.check(shown)
+    KNOWN.check(known)
+    rows = answers.reset_index(drop=True).copy()
+    questions = shown.drop_duplicates("question_id")[["question_id", "task_id", "n"]].reset_index(drop=True)
+    at = pd.MultiIndex.from_frame(questions[["task_id", "n"]])
+    place = np.asarray(at.get_indexer(pd.MultiIndex.from_frame(rows[["task_id", "n"]])), dtype=np.int64)
+    empty = np.full(len(rows), "", dtype=object)
+    reasons = AnswerReasons(empty, empty.copy(), empty.copy())
+    _hold_against_items(reasons, rows, place, questions, shown)
+    place = np.where(reasons.kind == "", place, -1)
+    question = np.append(questions["question_id"].to_numpy(), 0)[place]
+    rows["question_id"] = pd.Series(question, dtype="Int64").mask(place < 0)
+    let_wait(reasons, rows, (reasons.kind == "") & (rows["choice"] != "").to_numpy())
+    n_shown = shown.groupby("question_id").size()
+    rows["answer"] = pd.Series(_read(reasons, rows, question, n_shown, settings, kind), dtype="str")
+    name_assignments(rows, reasons.open, place, questions, known)
+    others = judge(rows, reasons, known, policy, excluded)
+    for name in ("kind", "reason", "becomes"):
+        rows[name] = pd.Series(getattr(reasons, name), dtype="str")
+    return ClassifiedAnswers(rows, others)
+
+
+def _hold_against_items(
+    reasons: AnswerReasons, rows: pd.DataFrame, place: Ints, questions: pd.DataFrame, shown: pd.DataFrame
+) -> None:
+    """Answers to questions that the round doesn't have, or of which the file shows other items."""
+    by_question = shown.assign(item=shown["item"].astype("str")).groupby("question_id", sort=False)["item"]
+    listed = {int(str(id_)): " ".join(items) for id_, items in by_question}
+    first = shown.drop_duplicates("question_id").set_index("question_id")
+    ids = questions["question_id"].tolist()
+    for row, (at, task, n, one, other, items) in enumerate(
+        zip(place.tolist(), rows["task_id"], rows["n"], rows["left_a"], rows["left_b"], rows["right_a"], strict=True)
+    ):
+        if at < 0:
+            told = (
+                f"this round has no question {n} in a task {task!r}"
+                if task
+                else "no item of this round has these texts"
+            )
+            reasons.give(np.array([row]), "other_ballot", told)
+            continue
+        id_ = ids[at]
+        tokens = {text_key(one), text_key(other)}
+        mine = {text_key(str(first.at[id_, name])) for name in ("token_a", "token_b")}
+        # Ids go before words: a spelling may have been corrected since the task was published.
+        if items != listed[id_] if items else bool(one and other) and tokens != mine:
+            reason = "the task is of this round, but the file shows other items in it"
+            reasons.give(np.array([row]), "other_ballot", reason)
+
+
+def _read(
+    reasons: AnswerReasons,
+    rows: pd.DataFrame,
+    question: Ints,
+    n_shown: pd.Series,
+    settings: RoundSettings,
+    kind: RoundKind,
+) -> npt.NDArray[np.object_]:
+    """The answers as the store holds them; what says nothing, or can't be understood, gets its kind."""
+    found = np.full(len(rows), "", dtype=object)
+    choices, sizes = rows["choice"].tolist(), n_shown.to_dict()
+    memo: dict[tuple[str, int], tuple[str, str]] = {}
+    for row in reasons.open.tolist():
+        key = (choices[row], sizes[int(question[row])])
+        if key not in memo:
+            memo[key] = _understood(kind, settings, *key)
+        found[row], reason = memo[key]
+        if not key[0]:
+            reasons.give(np.array([row]), "no_answer", "")
+        elif reason:
+            reasons.give(np.array([row]), "unreadable", reason)
+    return found
+
+
+def _understood(kind: RoundKind, settings: RoundSettings, given: str, n_shown: int) -> tuple[str, str]:
+    if not given:
+        return "", ""
+    try:
+        return kind.answer(settings, given, n_shown), ""
+    except InputError as error:
+        return "", str(error)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tabular import SourceTable, Texts, same_name
-from ..tabular.json_texts import known_values, parse_json
+from ..tabular.json_files import known_values, parse_json
 from ..votes.answers import TEXTS
 from ..votes.meanings import STATUS_ASKED, Pairs, ValueMeanings, is_code, key_of, meanings_by_value, status_of
 from ..votes.platform import ResultFile

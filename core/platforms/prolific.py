@@ -16,7 +16,7 @@ from ..errors import InputError, Issue
 from ..tabular import SourceTable, open_table, places_of, same_name, trimmed
 from ..votes.meanings import ValueMeanings
 from ..votes.platform import Outgoing, PlatformFile, ResultFile
-from ..votes.times import to_utc, unread_times
+from ..votes.reading import to_utc, unread_times
 
 _COLUMNS = {
     "submission": "submission id",

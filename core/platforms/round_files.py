@@ -34,7 +34,7 @@ from ..tables import SHOWN
 from ..tabular import refuse_doubled, same_name
 from ..tabular.csv_writing import for_spreadsheets
 from ..votes.platform import PlatformFile
-from ..votes.text import batch_bytes, decode, encode
+from ..votes.reading import batch_bytes, decode, encode
 from .presets import open_results
 
 MAX_TASK_SIZE = 50

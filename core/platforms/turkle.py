@@ -24,7 +24,7 @@ from ..base import web
 from ..base.web import in_words, is_open, without_secrets
 from ..errors import InputError, PlatformError
 from ..tabular import SourceTable
-from ..tabular.json_texts import parse_json
+from ..tabular.json_files import parse_json
 from ..votes.answers import find_layout, read_answers
 from ..votes.meanings import ValueMeanings
 from ..votes.platform import Outgoing, PlatformFile, ResultFile

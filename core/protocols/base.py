@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ballots.draw import draw_uniform
-from ..base.arrays import Floats, Ints
 from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress, spread, workers_for
 from ..errors import UndefinedMetricError
 from ..plan import Plan
 from ..plan.budgets import appearances_for_budget
 from ..scores.borda import VotesOf
-from ..scores.fit import FittedVotes
+from ..scores.bradley_terry import FittedVotes
 from ..scores.posterior import item_posteriors, likely_scores, simulated_outcomes
 from ..scores.reliability import Metric, RepeatedCorrelation
+from ..tables import Floats, Ints
 
 # Comparisons of items with opponents at random, (n, 2), from the items and n: the store's sampler balances the columns
 # too, a simulation's is ten times as fast.
@@ -202,10 +202,10 @@ class Protocol(ABC):
             done.append(ballot if known else Held(ballot.votes, self.score(ballot.votes, done, mode)))
         return done
 
-    def last_scores(self, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
+    def last_scores(self, held: Sequence[Held]) -> Scored:
         """The scores after the last ballot."""
         *before, last = held
-        return last.scores or self.score(last.votes, self.scored(before, mode), mode)
+        return last.scores or self.score(last.votes, self.scored(before), Mode.FINAL)
 
     def field(self, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
         """The scores of all items, ascending, after the last ballot: each as of the last ballot that scored it."""

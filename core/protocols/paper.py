@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..ballots.draw import select_items
-from ..base.arrays import Floats, Ints
 from ..base.parallel import Progress
 from ..plan import Plan
 from ..scores.borda import VotesOf, rescaled, rescaling_slope, tally, updated_mean
 from ..scores.uncertainty import bootstrap_intervals, resampled_scores
+from ..tables import Floats, Ints
 from .base import Held, Mode, Protocol, ProtocolInfo, Sampler, Scored, SelectedItems
 
 RESAMPLES = 1000

@@ -15,18 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ballots.pairing import assign_to_voters, connected_or_redrawn, count_seen, draw_near_comparisons, select_leading
-from ..base.arrays import Floats, Ints
 from ..base.parallel import Progress
 from ..errors import PlanError
 from ..plan import Plan
 from ..plan.budgets import largest_within
 from ..scores import reliability
 from ..scores.borda import VotesOf
-from ..scores.bradley_terry import expected_borda
-from ..scores.fit import FittedVotes, fit_votes, fit_with_voters, joined
+from ..scores.bradley_terry import FittedVotes, expected_borda, fit_votes, fit_with_voters, joined
 from ..scores.newton import STEPS
 from ..scores.reliability import Metric, RepeatedCorrelation
 from ..scores.uncertainty import resample_voters
+from ..tables import Floats, Ints
 from .base import (
     AIMS,
     BOTH,

@@ -20,14 +20,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Floats, Ints
 from ..base.estimates import MIN_VOTERS
 from ..errors import PlanError, StoreError
 from ..i18n import LANGUAGES, STANDARD, Language
 from ..i18n import language as language_of
 from ..plan.campaign_plan import check_limits
+from ..tables import Floats, Ints
 from ..tabular import SourceTable
-from ..tabular.json_texts import known_values
+from ..tabular.json_files import known_values
 from ..votes.platform import ResultFile
 from .order.groups import GroupComparison, TargetGroup
 from .rating.scales import CLSS, TOLERANCE, Anchor, GoldRating, RatingScale

@@ -27,7 +27,7 @@ from ..errors import InputError, Issue, PlanError
 from ..i18n import LANGUAGES, STANDARD, translatable
 from ..i18n import language as language_of
 from ..tables import COMPARISONS
-from ..votes.text import batch_bytes, encode
+from ..votes.reading import batch_bytes, encode
 
 # The columns of one comparison, in the order of the file; `_n` is added where a task holds several.
 FIELDS = ("left_a", "left_b", "right_a", "right_b", "area_left", "area_right")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ..errors import InputError, Issue
 from ..i18n import translatable
-from ..tabular.json_texts import known_values
+from ..tabular.json_files import known_values
 
 # What voters can be asked about themselves: only if the owner wants it, and each voter may leave it out. The values are
 # kept as they stand here, whatever language they are shown in; so are the standard texts while nobody edits them.

@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError, Issue
+from ..tables import Floats, Ints
 
 
 def borda(first: ArrayLike, second: ArrayLike, outcome: ArrayLike, *, n_items: int) -> Floats:

@@ -11,12 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..tables import Floats
 from .pair_graph import PairGraph
 from .voter_effects import LONGEST_STEP, Data, Effects, Likelihood
-
-Floats = NDArray[np.float64]
 
 STEPS = "joint"  # what a stored fit says of its steps: a later way to the optimum gets a name of its own
 MOST_STEPS = 200

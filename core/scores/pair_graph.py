@@ -15,9 +15,9 @@ from scipy.linalg import lapack
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ..base.arrays import Bools, Floats, Ints
 from ..base.parallel import deterministic_blas
 from ..errors import DisconnectedError, InputError, NotConvergedError
+from ..tables import Bools, Floats, Ints
 
 
 def parts(one: Ints, other: Ints, n_items: int, *, one_way: bool = False) -> Ints:

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError
+from ..tables import Floats, Ints
 from .bradley_terry import BradleyTerry
 from .voter_effects import SMALLEST
 
@@ -66,7 +66,7 @@ class Posteriors:
         return np.asarray((1.0 - share) * above[:, after - 1] + share * above[:, after])
 
 
-def item_posteriors(fit: BradleyTerry, *, n_knots: int = N_KNOTS) -> Posteriors:
+def item_posteriors(fit: BradleyTerry) -> Posteriors:
     """The posteriors of all items of a fit, each with the others' scores held fast.
 
     The knots reach from half a logit under the lowest score to a logit above the highest. O(votes · knots).
@@ -74,7 +74,7 @@ def item_posteriors(fit: BradleyTerry, *, n_knots: int = N_KNOTS) -> Posteriors:
     """
     fit.require_one_part()
     theta = fit.theta
-    knots = np.linspace(np.nanmin(theta) - 0.5, np.nanmax(theta) + 1.0, n_knots)
+    knots = np.linspace(np.nanmin(theta) - 0.5, np.nanmax(theta) + 1.0, N_KNOTS)
     total = -0.5 * fit.ridge * knots**2 + _log_likelihoods(fit, knots)
     total -= total.max(axis=1, keepdims=True)
     probability = np.exp(total)

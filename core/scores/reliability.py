@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Bools, Floats, Ints
 from ..base.parallel import check_workers, spread, workers_for
 from ..errors import InputError
+from ..tables import Bools, Floats, Ints
 from .bradley_terry import BradleyTerry, fit_bradley_terry
 from .newton import minimise
 from .voter_effects import Data, Effects, Likelihood

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .borda import VotesOf
-from .fit import joined
+from .bradley_terry import joined
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from ..base.arrays import Floats, Ints
 from ..base.parallel import Progress, check_workers, spread, workers_for
 from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
+from ..tables import Floats, Ints
 from .borda import VotesOf, check_range, places_of, rescaled, rescaling_slope, updated_mean
 from .bradley_terry import BradleyTerry
 from .newton import minimise

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from ..base.arrays import Bools, Floats, Ints
+from ..tables import Bools, Floats, Ints
 
 SPREAD_OF_SHARPNESS = 0.4  # prior standard deviations of σ, ℓ and β
 SPREAD_OF_LAPSE = 1.0

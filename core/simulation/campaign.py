@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike
 
 from .. import metrics
 from ..ballots.graphs import FEW_EDGES, MAX_IDLE_ROUNDS, balanced_sides, regular_pairs, simple_graph
-from ..base.arrays import Floats, Ints
 from ..base.parallel import Switch, check_workers, spread, workers_for
 from ..errors import InputError, UndefinedMetricError
 from ..plan import Plan
 from ..protocols import Held, Mode, Protocol, Votes
 from ..protocols.paper import borda_of
 from ..scores.borda import BallotScores
+from ..tables import Floats, Ints
 from ..voters.model import (
     CELLS,
     PAPER_PANEL,

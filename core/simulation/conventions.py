@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError
 from ..protocols import PROTOCOLS, Protocol
+from ..tables import Floats, Ints
 from ..voters.model import decide, exponential, power_law
 from . import released
 

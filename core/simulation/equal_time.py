@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..base.arrays import Floats
 from ..errors import InputError
 from ..plan import Plan
+from ..tables import Floats
 from .campaign import accuracy_of, simulate_campaign
 from .forecast import Band, ForecastAssumptions, band
 from .schemes import SchemeSetting, Times, simulate_scheme

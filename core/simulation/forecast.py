@@ -20,11 +20,11 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from .. import metrics
-from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import weighted_kendall, weighted_spearman
 from ..plan import Plan
 from ..protocols import protocol_of
+from ..tables import Floats
 from ..voters.model import PAPER_PANEL, Panel, checked_similarity, draw_panel, opinions
 from . import Campaign, simulate_campaigns
 from .campaign import accuracy_of

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Floats, Ints
 from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
-from ..base.plurals import plural
+from ..base.numbers_in_words import plural
 from ..errors import InputError
+from ..tables import Floats, Ints
 from ..voters.panel_fit import LEAST_VOTERS, AssumedSimilarity, PanelFit, fit_panel
 
 RESAMPLES = 500

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..base.arrays import Floats, Ints
 from ..plan import Plan
 from ..protocols.base import Held, Mode, Sampler, Scored, SelectedItems, Votes
 from ..protocols.paper import Paper, Uniform, borda_of, scored, standing
 from ..scores.borda import VotesOf, rescaled, rescaling_slope
+from ..tables import Floats, Ints
 
 
 def amplitude(z: Floats) -> Floats:

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import metrics
-from ..base.arrays import Floats, Ints
 from ..errors import InputError, PlanError, UndefinedMetricError
 from ..plan import Plan
 from ..plan.campaign_plan import n_kept
@@ -37,8 +36,8 @@ from ..questions.best_worst.kind import choose_extremes
 from ..questions.best_worst.tuples import SIZE, BestWorst, draw_tuples, next_round
 from ..questions.order.kind import put_in_order
 from ..questions.rating.kind import SHIFT, STRETCH, rate
-from ..scores.bradley_terry import fit_bradley_terry
-from ..scores.fit import RIDGE
+from ..scores.bradley_terry import RIDGE, fit_bradley_terry
+from ..tables import Floats, Ints
 from ..voters.model import PAPER_PANEL, Panel, VoterKind, Voters, checked_similarity, draw_panel
 from .campaign import UNDEFINED, Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
@@ -122,15 +121,13 @@ class SchemeSetting:
         return int(self.seconds / self.times.of(scheme, size))
 
 
-def groups_of_tokens(
-    a: Sequence[str], b: Sequence[str], *, rng: np.random.Generator, most: int = MOST
-) -> tuple[tuple[int, ...], ...]:
-    """Up to `most` items of each token, drawn, as positions; tokens with fewer than two items have no group."""
+def groups_of_tokens(a: Sequence[str], b: Sequence[str], *, rng: np.random.Generator) -> tuple[tuple[int, ...], ...]:
+    """Up to `MOST` items of each token, drawn, as positions; tokens with fewer than two items have no group."""
     of_token: dict[str, list[int]] = {}
     for position, pair in enumerate(zip(a, b, strict=True)):
         for token in pair:
             of_token.setdefault(token, []).append(position)
-    drawn = [rng.permutation(positions)[:most].tolist() for positions in of_token.values() if len(positions) > 1]
+    drawn = [rng.permutation(positions)[:MOST].tolist() for positions in of_token.values() if len(positions) > 1]
     return tuple(tuple(positions) for positions in drawn)
 
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Floats
 from ..errors import InputError, PlanError
 from ..plan import Plan
 from ..protocols import protocol_of
 from ..protocols.base import AIMS, BOTH
+from ..tables import Floats
 from . import simulate_campaigns
 from .forecast import ForecastAssumptions
 from .similarities import SHAPES, plan_within

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.arrays import Floats
 from ..errors import InputError, Issue, PlanError
 from ..installed import HOME
 from ..plan import Plan
 from ..plan.budgets import largest_within
+from ..tables import Floats
 from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
 from .conventions import convention_of
 
@@ -104,7 +104,7 @@ def distribution(name: str, n_items: int, convention: str = "paper") -> Floats:
     return known[name](n_items)
 
 
-def read_similarities(source: str | Path, *, encoding: str | None = None) -> Floats:
+def read_similarities(source: str | Path) -> Floats:
     """The column `similarity` of a table (CSV, TSV, Excel), in the order of its rows; other columns don't matter.
 
     Raises `InputError` for a file that can't be read, lacks the column or has it twice, with the row of every value
@@ -115,7 +115,7 @@ def read_similarities(source: str | Path, *, encoding: str | None = None) -> Flo
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
-    table = open_table(data, path.name, encoding=encoding, fits=(lambda header: COLUMN in map(same_name, header),))
+    table = open_table(data, path.name, fits=(lambda header: COLUMN in map(same_name, header),))
     places = places_of(table, [COLUMN])
     if not places:
         raise InputError(f"{path.name} needs a column named {COLUMN} (its columns are {shown_header(table)}).")

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Floats
 from ..errors import InputError
 from ..metrics import average_ranks
 from ..plan import Plan
 from ..protocols import protocol_of
 from ..protocols.base import BOTH
+from ..tables import Floats
 from ..voters.model import PAPER_PANEL, Panel, Voters, exponential
 from .campaign import Accuracy, Campaign, Run, simulate_campaign, simulate_campaigns
 from .conventions import convention_of, method_of
@@ -72,7 +72,7 @@ def figure_2(campaign: Campaign, ballot: int = 2) -> Figure2:
     return Figure2(ballot, points, line, here.slope)
 
 
-def figure_4(campaign: Campaign, n_ballots: int = FIGURE_4_BALLOTS) -> pd.DataFrame:
+def figure_4(campaign: Campaign) -> pd.DataFrame:
     """x of each item in each of the first ballots, beside its theoretical rank and its final score.
 
     One row an item and ballot: item, pair (its name), ballot, x, y, mean (ȳ so far), final (the last ȳ), rank (by
@@ -81,7 +81,7 @@ def figure_4(campaign: Campaign, n_ballots: int = FIGURE_4_BALLOTS) -> pd.DataFr
     rank = average_ranks(campaign.truth)
     parts = [
         pd.DataFrame({"item": held.items, "ballot": held.number, "x": held.x, "y": held.y, "mean": held.mean})
-        for held in campaign.ballots[:n_ballots]
+        for held in campaign.ballots[:FIGURE_4_BALLOTS]
     ]
     frame = pd.concat(parts, ignore_index=True)
     items = frame["item"].to_numpy()
@@ -156,7 +156,6 @@ def table_2(
     setting: TablePlan = PAPER_SETTING,
     protocols: Sequence[str] | None = None,
     convention: str = "paper",
-    panel: Panel | Voters = PAPER_PANEL,
     workers: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
@@ -190,7 +189,7 @@ def table_2(
             n=simulations,
             seed=_seed_of(seed, similarity),
             workers=workers,
-            panel=panel,
+            panel=PAPER_PANEL,
             convention=convention,
             progress=_shifted(progress, place * simulations, total),
             stop=stop,

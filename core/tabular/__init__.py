@@ -10,7 +10,7 @@ from __future__ import annotations
 from .cell_values import MISSING, NO_NUMBER, Numbers, column_numbers, is_missing
 from .dialect import SPARE_CELLS, Dialect, bounded, find_dialect, is_unclosed, lines, records
 from .encoding import ENCODINGS, Decoded, decode_bytes, in_utf8, known_encoding
-from .json_rows import RowsOfJson, is_json, json_records, json_table
+from .json_files import RowsOfJson, is_json, json_records, json_table
 from .table import (
     ColumnLists,
     CsvTable,

@@ -22,8 +22,8 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Ints
 from ..errors import InputError, Issue
+from ..tables import Ints
 from .dialect import Dialect, find_dialect, is_unclosed, read_at_once, records
 from .encoding import Decoded, decode_bytes
 from .workbook_reading import Sheet, is_workbook, read_workbook

@@ -21,8 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.percent import percent
-from ..base.plurals import plural
+from ..base.numbers_in_words import percent, plural
 from ..errors import InputError, Issue
 from ..tables import Schema
 from .files import AreaTokens

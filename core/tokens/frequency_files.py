@@ -35,7 +35,6 @@ def read_frequencies(
     data: bytes,
     name: str,
     *,
-    label: str = "",
     columns: tuple[str | int, str | int] | None = None,
     encoding: str | None = None,
 ) -> Frequencies:
@@ -44,7 +43,6 @@ def read_frequencies(
     Parameters
     ----------
     data, name : the file's bytes and name.
-    label : names the source for people; the file's name by default.
     columns : the columns of the words and of the counts, by name or position from 0; found by themselves by default
         (by their names, else the only column of numbers that doesn't just count the rows).
     encoding : what a person chose; None to find it.
@@ -61,7 +59,7 @@ def read_frequencies(
     sample = list(islice(rows, _SAMPLE))
     word, count, has_header = _columns(name, [record for record in sample if isinstance(record, list)], columns)
     words, counts, issues = _read(chain(sample, rows), word, count, name, has_header)
-    return from_counts(words, counts, label or name, notes=(*decoded.notes, *notes, *issues))
+    return from_counts(words, counts, name, notes=(*decoded.notes, *notes, *issues))
 
 
 def _records(decoded: Decoded, name: str) -> tuple[Iterator[_Record], tuple[Issue, ...]]:

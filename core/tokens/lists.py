@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..base.plurals import plural
+from ..base.numbers_in_words import plural
 from ..errors import InputError, Issue
 from ..tabular import SourceTable, same_name
 

@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Floats
 from ..base.estimates import Share, widened_tails
 from ..errors import InputError, UndefinedMetricError
+from ..tables import Floats
 
 Distance = Literal["nominal", "interval"]
 RESAMPLES = 1000
@@ -140,9 +140,7 @@ def _interval(counts: Floats, apart: Floats, level: float, resamples: int, seed:
     return lower, upper
 
 
-def raw_agreement(
-    unit: ArrayLike, answer: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> Share:
+def raw_agreement(unit: ArrayLike, answer: ArrayLike) -> Share:
     """The share of equal answers among all pairs of answers to the same unit, with an interval.
 
     Chance isn't taken out, as α does. The interval is the percentile one of resampled units, since pairs of one unit
@@ -169,11 +167,11 @@ def raw_agreement(
         if len(pairs) < 2:
             why = "No interval: one comparison has no interval."
         return Share(count / total, reason=why, count=count, total=total)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     step = max(1, CELLS // len(pairs))  # resamples at once: the same numbers, and no gigabytes where overlap is large
-    shares = np.empty(resamples)
-    for start in range(0, resamples, step):
-        drawn = rng.integers(0, len(pairs), (min(step, resamples - start), len(pairs)))
+    shares = np.empty(RESAMPLES)
+    for start in range(0, RESAMPLES, step):
+        drawn = rng.integers(0, len(pairs), (min(step, RESAMPLES - start), len(pairs)))
         shares[start : start + step] = equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1)
-    lower, upper = np.quantile(shares, widened_tails(len(pairs), level))
+    lower, upper = np.quantile(shares, widened_tails(len(pairs), LEVEL))
     return Share(count / total, float(lower), float(upper), "", count, total)

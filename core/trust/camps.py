@@ -25,13 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from ..base.arrays import Bools, Floats, Ints
 from ..errors import RunoffError
 from ..metrics import weighted_spearman
 from ..protocols import Votes
 from ..scores.borda import VotesOf
-from ..scores.bradley_terry import BradleyTerry
-from ..scores.fit import FittedVotes, fit_votes, joined
+from ..scores.bradley_terry import BradleyTerry, FittedVotes, fit_votes, joined
+from ..tables import Bools, Floats, Ints
 
 CAMPS_Z = 2.5  # above it the voters are of two opinions
 FEWEST_VOTERS, FEWEST_VOTES, FEWEST_ITEMS = 8, 10, 12  # votes of each voter who is looked at

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import metrics
-from ..base.arrays import Floats
 from ..errors import InputError, UndefinedMetricError
 from ..protocols import protocol_of
 from ..scores import BallotVotes
-from ..scores.fit import FittedVotes, fit_votes
+from ..scores.bradley_terry import FittedVotes, fit_votes
 from ..scores.reliability import Metric, RepeatedCorrelation
 from ..scores.signal_test import by_chance
-from .guessers import Guessers, find_guessers, simulated_with
+from ..tables import Floats
+from .leave_one_out import Guessers, find_guessers, simulated_with
 
 REPEATS, SIMULATIONS = 10, 10
 WEIGHTED = ("rho_w", "tau_w")

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ballots.audit import CutAudit
-from ..base.arrays import Floats, Ints
-from ..base.percent import percent
-from ..base.plurals import many, plural
+from ..base.numbers_in_words import many, percent, plural
 from ..scores.reliability import RepeatedCorrelation
+from ..tables import Floats, Ints
 from .agreement import KrippendorffAlpha as Alpha
 from .camps import Camps
-from .guessers import Guessers
+from .leave_one_out import Guessers
 from .stopping import NextBallotValue
 
 GREEN, AMBER, RED = "green", "amber", "red"

@@ -20,15 +20,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .. import metrics
-from ..base.arrays import Floats, Ints
 from ..errors import InputError, UndefinedMetricError
 from ..protocols import Held, Mode, Protocol, Votes, protocol_of
 from ..protocols.base import N_TOP, balanced
 from ..scores import BallotVotes
-from ..scores.bradley_terry import BradleyTerry
-from ..scores.fit import FittedVotes, joined
+from ..scores.bradley_terry import BradleyTerry, FittedVotes, joined
 from ..scores.posterior import Posteriors, item_posteriors, likely_scores, simulated_outcomes
 from ..scores.signal_test import by_chance
+from ..tables import Floats, Ints
 from .camps import find_camps
 
 SIMULATIONS = 10
@@ -198,12 +197,10 @@ def _answered(
     return Votes(items, first, second, outcome, codes[voter])
 
 
-def items_in_preference_cycles(
-    first: ArrayLike, second: ArrayLike, outcome: ArrayLike, items: Ints, *, level: float = MAJORITY_LEVEL
-) -> int:
+def items_in_preference_cycles(first: ArrayLike, second: ArrayLike, outcome: ArrayLike, items: Ints) -> int:
     """How many of some items stand in a cycle of clear majorities.
 
-    Of two items one has a clear majority where so uneven a split has a chance below `level` (exact sign test,
+    Of two items one has a clear majority where so uneven a split has a chance below `MAJORITY_LEVEL` (exact sign test,
     two-sided; ties are left out). An item is in a cycle where majorities lead from it back to it. Of a cycle of
     single votes this says nothing: there the scores are equal (`is_level`).
 
@@ -226,7 +223,7 @@ def items_in_preference_cycles(
     high, low = beaten.nonzero()
     wins = np.asarray(beaten[high, low]).ravel()
     total = np.asarray(met[high, low]).ravel()
-    clear = (2 * wins > total) & (2 * stats.binom.sf(wins - 1, total, 0.5) < level)
+    clear = (2 * wins > total) & (2 * stats.binom.sf(wins - 1, total, 0.5) < MAJORITY_LEVEL)
     majority = csr_array((np.ones(int(clear.sum())), (high[clear], low[clear])), shape=(n, n))
     _, label = connected_components(majority, directed=True, connection="strong")
     sizes = np.bincount(label)

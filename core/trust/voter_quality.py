@@ -28,11 +28,10 @@ from scipy import stats
 from scipy.sparse import csr_array
 from scipy.special import expit, ndtri
 
-from ..base.arrays import Floats, Ints
 from ..base.estimates import LEVEL, holm
 from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..metrics import rounded_scores
-from ..tables import VOTER_ANSWERS
+from ..tables import VOTER_ANSWERS, Floats, Ints
 from .agreement import KrippendorffAlpha, agreement
 from .camps import camps_of
 from .leave_one_out import Predictions, predict

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..base.percent import percent
+from ..base.numbers_in_words import percent
 from ..errors import InputError
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..base.plurals import many
+from ..base.numbers_in_words import many
 from ..simulation.equal_time import (
     AT_A_GLANCE,
     COMPARISONS,

@@ -9,13 +9,12 @@ from functools import partial
 import pandas as pd
 
 from ..base.durable import file_stem
-from ..base.plurals import VoterCount, many, plural
+from ..base.numbers_in_words import VoterCount, many, plural
 from ..commands.datasheet_facts import spellings_of
 from ..dataset.datasheet.facts import SheetFields
 from ..dataset.diff import DatasetDiff, diff
 from ..dataset.files import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
-from ..dataset.formats import for_mteb, for_simlex, to_parquet, to_records
-from ..dataset.spelled import endings, example, spelled
+from ..dataset.formats import endings, example, for_mteb, for_simlex, spelled, to_parquet, to_records
 from ..errors import InputError, StoreError
 from ..store import Store
 from ..store.command import project_row

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..base.plurals import many
+from ..base.numbers_in_words import many
 from ..store.ballots.ballot_rows import called
 from ..store.schema.ballots import CAMPAIGN, ROUND, TRIAL
 from .wording import moment

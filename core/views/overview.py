@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
-from ..base.percent import percent
-from ..base.plurals import VoterCount, many, plural
+from ..base.numbers_in_words import VoterCount, many, percent, plural
 from ..errors import PlanError
 from ..questions import COMPARISON, QuestionKind, RoundKind, RoundSettings
 from ..store import Store

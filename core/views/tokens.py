@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from ..base.plurals import many
+from ..base.numbers_in_words import many
 from ..embeddings import REMEDIES, Embedding, Remedy
 from ..errors import InputError, RunoffError
 from ..store import Store
@@ -26,7 +26,7 @@ from ..tokens.files import AreaTokens, alike, invisible_characters
 from ..tokens.hubness import Hubness, hubness, sample_words
 from ..tokens.items import near_duplicates, shared_pairs
 from ..tokens.spellings import PROPOSED, near_spellings, near_tokens
-from ..votes.text import needs_references
+from ..votes.reading import needs_references
 
 N_EXAMPLES = 3  # of tokens that a remedy finds
 LACKING = 2  # embeddings that a sentence names

@@ -14,8 +14,7 @@ from functools import cached_property
 import pandas as pd
 import sqlalchemy as sa
 
-from ..base.percent import percent
-from ..base.plurals import VoterCount, many, plural
+from ..base.numbers_in_words import VoterCount, many, percent, plural
 from ..commands.figures.votes import VoterFigures
 from ..questions.voting_settings import VotingSettings
 from ..store import Store

@@ -6,8 +6,8 @@ What goes with a project, an upload or a voter's votes, in a sentence.
 from __future__ import annotations
 
 from ..base.estimates import Estimate
-from ..base.plurals import many
-from ..store.votes.deletion_effects import AtStake
+from ..base.numbers_in_words import many
+from ..store.votes.uploads import AtStake
 from ..trust.agreement import KrippendorffAlpha
 
 

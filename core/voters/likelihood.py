@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr, owens_t
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError
+from ..tables import Floats, Ints
 
 CELLS = 4_000_000  # voters × ranges worked on at once
 # Means and relative half-widths tried for σ* and for ε, stage by stage; the first stage has means a factor apart.

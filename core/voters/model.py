@@ -27,8 +27,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Floats, Ints
 from ..errors import InputError
+from ..tables import Floats, Ints
 
 __all__ = [
     "VoterKind",

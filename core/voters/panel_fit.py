@@ -24,11 +24,11 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.special import betaincinv
 
-from ..base.arrays import Floats, Ints
 from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
 from ..errors import InputError
 from ..metrics import average_ranks
 from ..scores.borda import checked_votes
+from ..tables import Floats, Ints
 from .likelihood import ComparisonTerms, Ranges, likeliest_ranges, log_likelihoods, log_marginal
 from .model import Panel, checked_similarity, exponential, power_law
 

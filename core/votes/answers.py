@@ -21,10 +21,9 @@ import pandas as pd
 from ..errors import InputError, Issue
 from ..tables import ANSWERS
 from ..tabular import SourceTable, Texts
-from ..tabular.json_texts import parse_json
+from ..tabular.json_files import parse_json
 from .platform import ResultFile
-from .reading import decoded, forget_damaged, lowered, numbers, result_file, row_issues, stripped
-from .times import to_utc, unread_times
+from .reading import decoded, forget_damaged, lowered, numbers, result_file, row_issues, stripped, to_utc, unread_times
 
 TEXTS = ("left_a", "left_b", "right_a", "right_b")
 _INPUT = re.compile(r"input\.(left_a|left_b|right_a|right_b|task_id)(?:_([1-9]\d{0,8}))?")

@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..base.arrays import Bools, Ints
 from ..errors import InputError, Issue
-from ..tables import ANSWERS, COMPARISONS, KNOWN
+from ..tables import ANSWERS, COMPARISONS, KNOWN, Bools, Ints
 from .answers import TEXTS
 from .counting import JUDGEMENT, NO_OTHERS, counts_from_one, judge
 from .matching import Match, first_of, match, text_key

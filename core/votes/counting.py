@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..base.arrays import Bools, Ints
+from ..tables import Bools, Ints
 from .matching import combined, first_of
 from .reasons import AnswerReasons, Counted, Policy, give_reasons, note_displaced
 

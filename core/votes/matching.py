@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..base.arrays import Bools, Ints
+from ..tables import Bools, Ints
 from .answers import TEXTS
-from .text import decode
+from .reading import decode
 
 Objects = npt.NDArray[np.object_]
 

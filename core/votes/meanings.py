@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..base.plurals import many, plural
+from ..base.numbers_in_words import many, plural
 from ..errors import InputError, Issue
 
 # What a choice can mean: the value that `tables.ANSWERS` has, and how it is called.

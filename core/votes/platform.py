@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Ints
 from ..errors import Issue
+from ..tables import Ints
 from ..tabular import SourceTable
 from .meanings import ValueMeanings
 

@@ -32,7 +32,7 @@ from ..store import Store, open_store
 from ..store import schema as t
 from ..store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from ..store.engine import now
-from ..store.voters_role import open_by_role
+from ..store.postgresql import open_by_role
 from ..store.voting.answers import IncompleteError, record, set_aside, stop, take_back_last
 from ..store.voting.closing_pause import refuse_in_closing_pause
 from ..store.voting.housekeeping import do_housekeeping as _do_housekeeping

@@ -10,8 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.server import Server
 from tests.browser.visitor import TITLES, Visitor
-from ui.help.tour import STOPS
-from ui.project.demo_box import PURPOSE
+from ui.project.demo_box import PURPOSE, STOPS
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

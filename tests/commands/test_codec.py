@@ -11,22 +11,22 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from core.commands import ballots, projects, voters, votes
+from core.commands import ballots, projects, votes
 from core.commands.base import from_json, result_type, to_json
 from core.commands.executor import COMMANDS, command_of, params_of
 from core.jobs.lifecycle import Job
 from core.questions import default_settings
 from core.questions.voting_settings import VotingSettings
 from core.votes.payment import Review
-from core.votes.upload_effects import Move, UploadEffect
+from core.votes.reasons import Move, UploadEffect
 
 FILE = votes.SpooledFile("ab", "a.csv", 12)
 EXAMPLES = [
     ballots.DrawBallot("p", 3, None),
     ballots.DrawRound("p", 3, None, json.loads(json.dumps(default_settings("order", seed=7).stored())), after=1),
     ballots.OpenVoting("p", 3, 2, "b1-0", 1, "campaign", VotingSettings(ask=("age",)).stored()),
-    voters.ExcludeVoters("p", 3, (1, 2), "Why", {1: {"proposed": ["x"]}}),
-    voters.ReviewAssignments("p", 3, 4, {1: Review("approve"), 2: None}),
+    votes.ExcludeVoters("p", 3, (1, 2), "Why", {1: {"proposed": ["x"]}}),
+    votes.ReviewAssignments("p", 3, 4, {1: Review("approve"), 2: None}),
     votes.TakeUploads("p", None, None, "b1-0", ((FILE, None), (FILE, {"voter": "who", "rejected": ["no"]}))),
     projects.CopyProject("p", "One", "Two"),
     projects.DeleteProject("p", "One", 7),

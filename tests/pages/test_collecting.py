@@ -16,7 +16,7 @@ from core.store.votes.payment import read_assignments
 from core.store.votes.publications import read_publications
 from core.store.votes.uploads import read_uploads
 from core.store.voting.owner_commands import open_voting
-from core.views.collect.collection_methods import WAYS
+from core.views.collect.collect_page import WAYS
 from ui.shared.frame import plain
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"

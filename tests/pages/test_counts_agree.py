@@ -11,8 +11,7 @@ import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import words
 
-from core.base.percent import in_percent, percent
-from core.base.plurals import VoterCount
+from core.base.numbers_in_words import VoterCount, in_percent, percent
 from core.commands import datasheet_facts as datasheet
 from core.dataset.datasheet.sheet import datasheet as page_of
 from core.dataset.datasheet.sheet import to_markdown

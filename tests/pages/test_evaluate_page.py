@@ -15,7 +15,7 @@ from core.evaluation import POLICIES
 from core.evaluation.differences import PairwiseDifference
 from core.evaluation.vote_intervals import ModelDifference
 from core.store.engine import now
-from core.views.evaluate import evaluate_page, figure_scale, leaderboard
+from core.views.evaluate import evaluate_page, leaderboard
 from core.views.evaluate import token_intervals as evaluate_tokens
 from core.views.evaluate import why as evaluate_why
 
@@ -134,7 +134,7 @@ def test_floor_and_top(demo, view) -> None:
     halves, ceiling = top.top["ρ_w"]
     assert halves < ceiling <= 1
     assert top.ceilings == {"rho_w": ceiling, "tau_w": top.top["τ_w"][1]}
-    shown, reasons = figure_scale.with_shares(view, top)
+    shown, reasons = leaderboard.with_shares(view, top)
     assert reasons == ()
     for table in (shown.overall, shown.common):
         assert table.columns[list(table.columns).index("ρ_w") + 1] == "ρ_w share"
@@ -142,7 +142,7 @@ def test_floor_and_top(demo, view) -> None:
     assert len(rows) == 3
     lowest = floor.floor["ρ_w"][0]  # of random rankings of all items: nearly that of the common ones
     assert rows["ρ_w share"].to_numpy() == pytest.approx((rows["ρ_w"] - lowest) / (ceiling - lowest), abs=0.03)
-    nothing, why = figure_scale.with_shares(view, evaluation.Scale(top.floor, top.top[:0], ("No votes.",)))
+    nothing, why = leaderboard.with_shares(view, evaluation.Scale(top.floor, top.top[:0], ("No votes.",)))
     assert nothing is view
     assert why == ("No share from chance to the best that the votes allow: No votes.",)
 
@@ -232,7 +232,7 @@ def test_the_better_of_two_stands_first_and_no_p_is_nought() -> None:
 
 def board(demo, view, label: str, told=()):
     """The leaderboard as it is without intervals, with what a perfect model gets."""
-    with_shares, _ = figure_scale.with_shares(view, found_of(demo, view, "top"))
+    with_shares, _ = leaderboard.with_shares(view, found_of(demo, view, "top"))
     return leaderboard.leaderboard(view, label, told, shares=with_shares, is_coming=False)
 
 

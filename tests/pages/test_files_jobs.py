@@ -28,7 +28,7 @@ from core.store.command import command
 from core.store.projects.archive import export_project
 from core.store.projects.project_commands import get_project
 from core.store.projects.releases import read_releases, release_bytes
-from core.store.spool import output_path
+from core.store.stored_files import output_path
 from core.store.votes.intake import accept_upload
 from core.store.votes.payment import read_assignments
 from core.tables import ASSIGNMENTS

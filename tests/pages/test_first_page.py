@@ -12,8 +12,7 @@ from core.commands.figures.evaluation import OF_EVALUATION, figure_of
 from core.store.projects.demo import DATA, DEMO_ID, FIGURES, MODELS
 from core.store.projects.project_commands import change_project, create_project, get_project
 from core.views.evaluate import evaluate_page
-from ui.help.tour import STOPS
-from ui.project.demo_box import CHANGED, OFFSET, PURPOSE
+from ui.project.demo_box import CHANGED, OFFSET, PURPOSE, STOPS
 
 REMAKE = "Make it anew with `python data/build_demo.py --projects`."
 

@@ -15,7 +15,7 @@ from core.commands.figures import base
 from core.commands.figures.files import ReadFile, answers_of
 from core.jobs import lifecycle
 from core.store.ballots.ballot_rows import read_ballots, read_comparisons
-from core.store.spool import output_path, put_upload
+from core.store.stored_files import output_path, put_upload
 from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload

@@ -11,7 +11,7 @@ from pages.conftest import _use
 from test_evaluate_jobs import finish
 
 from core.commands import ballots, executor, judging, projects, votes
-from core.commands import voters as of_voters
+from core.commands import votes as of_voters
 from core.errors import InputError, StaleError
 from core.jobs import lifecycle
 from core.questions import default_settings

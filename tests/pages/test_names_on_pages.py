@@ -9,7 +9,7 @@ from page_words import labelled, press, words
 from core.commands.projects import CopyProject, ImportProject
 from core.store.projects.archive import archive_project, export_project
 from core.store.projects.project_commands import create_project, get_project
-from core.store.spool import put_upload
+from core.store.stored_files import put_upload
 
 TOLD = "It is called “Words (2)”, as there is a project “Words” already."
 

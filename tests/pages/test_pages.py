@@ -681,10 +681,10 @@ def test_the_way_has_a_step_for_the_voters(demo):
 
 
 def test_help_finds_words_and_shows_the_formulas(demo, visit):
-    from ui.help import formulas, glossary
+    from ui.help import glossary
 
     app = visit("help", "demo")
-    assert [latex.value.strip("$\n ") for latex in app.latex] == [formula for _, formula, _ in formulas.FORMULAS]
+    assert [latex.value.strip("$\n ") for latex in app.latex] == [formula for _, formula, _ in glossary.FORMULAS]
     (box,) = [box for box in app.text_input if box.label == "Find a term"]
     app = box.set_value("trigamma").run()
     assert "None of the terms" in words(app)

@@ -23,7 +23,7 @@ from core.store.command import command
 from core.store.projects.project_commands import get_project
 from core.store.votes.intake import accept_upload
 from core.views import voters
-from core.views.scores import checks, trust
+from core.views.scores import trust
 from ui.scores import vote_checks
 
 PAGES = {"collect": ("Check the votes", "Checking the votes"), "scores": ("Check the scores", "Checking the scores")}
@@ -35,7 +35,7 @@ EITHER_PAGE = ("collect", pytest.param("scores", marks=pytest.mark.release))  # 
 def sentences(store, page: str) -> list[str]:
     """What a page says of the demo's votes once they are read."""
     if page == "collect":
-        found = checks.load(store, "demo")
+        found = trust.load_checks(store, "demo")
         return [found.parts_said, found.sides_said, found.agreement_said]
     lines = trust.load(store, "demo").lines
     return [trust.headline(lines), *(line.reason for line in lines)]
@@ -79,7 +79,7 @@ def many(demo, figures_are_long):
     return demo
 
 
-def said_of(found: checks.ChecksView) -> tuple:
+def said_of(found: trust.ChecksView) -> tuple:
     sentences = (found.parts_said, found.sides_said, found.agreement_said)
     return found.n_votes, sentences, found.figures.to_csv(), found.sides.voters.to_csv(), found.sides.flagged.to_csv()
 
@@ -89,8 +89,8 @@ def test_checks_of_a_job_are_those_at_once(request, made_of):
     is_demo = made_of not in (two_tasks, shared, no_votes)
     store = request.getfixturevalue("demo" if is_demo else "empty")
     project_id = made_of(store)
-    found = checks.load(store, project_id, found=made(store, project_id, ChecksOfVotes))
-    assert said_of(found) == said_of(checks.load(store, project_id))
+    found = trust.load_checks(store, project_id, found=made(store, project_id, ChecksOfVotes))
+    assert said_of(found) == said_of(trust.load_checks(store, project_id))
 
 
 def test_lines_of_a_job_are_those_at_once(demo):
@@ -142,7 +142,7 @@ def test_both_pages_have_one_job_of_the_checks(many, visit, started):
     finish(*started)
     app = turn_to(visit("scores", "demo"), "Checks")
     assert not app.exception
-    has_checks = checks.load(many, "demo").has_checks
+    has_checks = trust.load_checks(many, "demo").has_checks
     assert ("Checks in the ballots" in words(app)) == has_checks
     assert ("No voter answered a check" in words(app)) == (not has_checks)
 
@@ -241,7 +241,7 @@ def test_stop_and_failure(page, many, visit, started):
 
 def test_a_page_sends_no_more_voters_than_it_may(demo, visit, monkeypatch):
     monkeypatch.setattr(vote_checks, "MOST_SHOWN", 3)
-    n = len(checks.load(demo, "demo").sides.voters)
+    n = len(trust.load_checks(demo, "demo").sides.voters)
     app = visit("collect", "demo")
     assert f"The 3 of {n:,} voters who prefer a side most." in words(app)
     (table,) = (table.value for table in app.dataframe if "share of left" in table.value.columns)

@@ -13,8 +13,7 @@ from core.store import Store
 from core.store.projects.plans import PlanSettings
 from core.store.projects.project_commands import Project
 from core.tabular.zips import pack
-from core.views.collect.collect_page import CollectView, DrawnStage
-from core.views.collect.collection_methods import WAYS, outgoing, way_in_use
+from core.views.collect.collect_page import WAYS, CollectView, DrawnStage, outgoing, way_in_use
 from core.views.collect.tasks import TaskPages
 from core.votes.platform import Outgoing, Platform
 from ui.collect.offline_box import offline_box

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.percent import percent
-from core.base.plurals import many
+from core.base.numbers_in_words import many, percent
 from core.store import Store
 from core.store.projects.project_commands import Project
 from core.views.collect import collect_page

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.commands.figures.files import Assignments
-from core.commands.voters import ReviewAssignments
+from core.commands.votes import ReviewAssignments
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.project_commands import Project

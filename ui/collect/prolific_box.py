@@ -8,16 +8,21 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many
-from core.commands.voters import WithdrawVoters
+from core.base.numbers_in_words import many
+from core.commands.votes import WithdrawVoters
 from core.errors import RunoffError
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.plans import PlanSettings
 from core.store.projects.project_commands import Project
-from core.store.votes.deletion_effects import of_sessions
-from core.store.votes.payment import ReviewChange, review_assignments
-from core.store.votes.prolific import SubmissionCheck, assignments_from_page, check_submissions
+from core.store.votes.payment import (
+    ReviewChange,
+    SubmissionCheck,
+    assignments_from_page,
+    check_submissions,
+    review_assignments,
+)
+from core.store.votes.uploads import of_sessions
 from core.store.voting.owner_commands import read_voting
 from core.views import file_kinds
 from core.views import wording as at_stake

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from core.base.percent import percent
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, percent, plural
 from core.commands.ballots import CloseBallot, DiscardBallot, DrawRound, ReopenBallot, SimulateVotes
 from core.commands.votes import WithdrawUpload
 from core.plan.campaign_plan import n_kept

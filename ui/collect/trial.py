@@ -8,13 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from core.ballots.trial import N_TRIAL, Pace, pace
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.project_commands import Project
 from core.views.collect import tasks
-from core.views.collect.tasks import TaskPages
+from core.views.collect.tasks import N_TRIAL, Pace, TaskPages, pace
 
 _HERE = Path(__file__).parent
 _FRAME = st.components.v2.component(

@@ -6,7 +6,7 @@ import hashlib
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.errors import RunoffError
 from core.platforms.turkle import TurkleSite
 from core.store import Store
@@ -24,7 +24,7 @@ from core.store.votes.publications import (
 from core.views.wording import moment
 from core.votes.platform import Outgoing
 from ui.shared import choosers, frame
-from ui.shared.held_files import StoredUpload
+from ui.shared.files import StoredUpload
 
 _WHOLE, _MISSING = "The whole ballot", "Only what still needs votes"
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.files import FileRead, ReadFile
 from core.commands.votes import (
@@ -35,9 +35,8 @@ from core.views import wording as at_stake
 from core.views.wording import moment
 from core.votes.reasons import REJECTED, REPEATS
 from ui.shared import cache, choosers, frame, jobs
-from ui.shared.mapping_box import mapping_box
-from ui.shared.questions_box import answers_of, questions_box, remarks
-from ui.shared.recoded_files import in_chosen_encoding
+from ui.shared.columns_form import answers_of, mapping_box, questions_box, remarks
+from ui.shared.files import in_chosen_encoding
 from ui.shared.upload_report_box import upload_report
 
 _BROUGHT = "_brought"  # in the session: files as they were laid down, by their ids

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import streamlit as st
 
-from core.base.plurals import many
-from core.commands.voters import WithdrawVoters
+from core.base.numbers_in_words import many
+from core.commands.votes import WithdrawVoters
 from core.store import Store
 from core.store.projects.project_commands import Project
 from core.store.voting.owner_commands import VotingPageInfo
-from core.views.collect import arrivals
-from core.views.collect.arrivals import Arrivals
+from core.views.collect import voting as arrivals
+from core.views.collect.voting import Arrivals
 from core.views.wording import moment
 from ui.shared import frame, jobs
 
@@ -22,7 +22,7 @@ def arrivals_box(store: Store, project: Project, voting: VotingPageInfo) -> None
     box = st.expander("When voters began", key=f"arrivals-{voting.id}", on_change="rerun")
     if not box.open:
         return
-    found = arrivals.load(store, voting.id)
+    found = arrivals.load_arrivals(store, voting.id)
     with box:
         if not len(found.voters):
             st.caption("Nobody has begun yet.")

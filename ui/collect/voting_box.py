@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.commands.ballots import OpenVoting
 from core.i18n import language
 from core.questions.voting_settings import VotingSettings

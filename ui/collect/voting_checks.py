@@ -6,13 +6,13 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_items
 from core.store.votes.checks import add_gold, propose_gold, remove_gold
-from core.store.votes.deletion_effects import of_sessions
+from core.store.votes.uploads import of_sessions
 from core.store.voting.owner_commands import withdraw_voter
 from core.views import wording
 from core.views.collect.voting import VotingView

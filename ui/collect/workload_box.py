@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.project_commands import Project
-from core.views.collect.workload import Workload
+from core.views.collect.collect_page import Workload
 from ui.shared import cache
-from ui.shared.shares import in_percent, share_column
+from ui.shared.tables import in_percent, share_column
 
 
 def over_quota(workload: Workload) -> None:

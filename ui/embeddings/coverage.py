@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.embeddings import LookUp, as_mode
 from core.store import Store
 from core.store.projects.embedding_library import Imported, set_lookup, set_remedy

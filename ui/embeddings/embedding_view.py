@@ -5,14 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.percent import percent
-from core.base.plurals import many
+from core.base.numbers_in_words import many, percent
 from core.charts import campaign_charts
 from core.embeddings import Embedding
 from core.errors import InputError
 from core.store.projects.embedding_library import set_subwords
 from core.store.projects.project_commands import Project
-from core.views.evaluate.embedding import EmbeddingView, Figure3
+from core.views.embeddings import EmbeddingView, Figure3
 from ui.embeddings import coverage
 from ui.shared import chart_files, frame
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.encoders import FORMATS, inspect
 from core.errors import RunoffError
 from core.jobs import lifecycle

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.base.durable import private, shown_name, shown_path
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 from core.embeddings import EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
 from core.jobs import lifecycle
@@ -18,7 +18,7 @@ from core.store import Store
 from core.store.projects.project_commands import Project
 from core.views import file_kinds
 from ui.embeddings import encoder_box, server_box
-from ui.shared import encoding_box, frame
+from ui.shared import files, frame
 from ui.shared.files import choose_file, key_of, typed_path
 
 KINDS = ("import_embedding", encoder_box.KIND)
@@ -144,7 +144,7 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
         found, suggested = None, error.suggested
     else:
         found, suggested = begun, begun.needs_encoding
-    options["encoding"] = encoding_box.of_words(key, suggested or "")
+    options["encoding"] = files.of_words(key, suggested or "")
     if options["encoding"] != "utf-8":
         found = sniff(path, name=name, encoding=options["encoding"])
     if found is not None and found.needs_vocabulary:

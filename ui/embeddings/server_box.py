@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.encoders import EmbeddingServer
 from core.encoders.server import KEY_VARIABLE, TOKEN
 from core.errors import RunoffError

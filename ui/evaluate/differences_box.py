@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.charts import evaluation
 from core.commands.figures.evaluation import PERMUTATIONS
 from core.commands.figures.evaluation_inputs import FIGURES

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.base.percent import percent
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, percent, plural
 from core.commands.figures.evaluation_inputs import FIGURES
 from core.evaluation.vote_intervals import number_of_resamples
 from core.store.projects.demo import GLOVE

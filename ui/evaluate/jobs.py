@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.percent import percent
+from core.base.numbers_in_words import percent
 from core.commands import executor
 from core.commands.figures import base
 from core.commands.figures.base import MeasuredFigure, params_of, stored_ids

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.commands.figures.judges import JudgeFigure, JudgeFigures
 from core.commands.judging import AskModel
 from core.errors import RunoffError

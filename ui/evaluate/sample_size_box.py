@@ -7,7 +7,7 @@ import streamlit as st
 from core.commands.figures.evaluation_inputs import FIGURES
 from core.commands.figures.simulations import RequiredSample, SampleSizes
 from core.store.projects.project_commands import Project
-from core.views.evaluate import sample_size as evaluate_needed
+from core.views.evaluate import leaderboard as evaluate_needed
 from core.views.evaluate.evaluate_page import EvaluateView
 from ui.shared import choosers, frame, jobs
 

@@ -9,15 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem, slug
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.charts import evaluation
 from core.charts.campaign_charts import Chart
 from core.commands.figures.evaluation import CEILING, HALVES, Scale
 from core.commands.figures.evaluation_inputs import FIGURES
 from core.evaluation import ModelComparison
 from core.tabular.csv_writing import table_for_spreadsheets
-from core.views.evaluate import figure_scale as evaluate_scale
 from core.views.evaluate import leaderboard
+from core.views.evaluate import leaderboard as evaluate_scale
 from core.views.evaluate import token_intervals as evaluate_tokens
 from core.views.evaluate.evaluate_page import EvaluateView, IntervalsView
 from core.views.evaluate.leaderboard import breakable

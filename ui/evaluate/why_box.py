@@ -6,8 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem, slug
-from core.base.percent import percent
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, percent, plural
 from core.charts import campaign_charts
 from core.charts import evaluation as evaluation_charts
 from core.store import Store

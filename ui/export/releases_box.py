@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.commands.projects import ReleaseVersion
 from core.errors import RunoffError
 from core.store.projects.project_commands import Project

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.questions import RoundKind
-from core.questions.order.files import write_groups
+from core.questions.order.kind import write_groups
 from core.store.projects.project_commands import Project
 from core.views.kinds import rounds as view
 from core.views.kinds import target_groups

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.percent import percent
-from core.base.plurals import many
+from core.base.numbers_in_words import many, percent
 from core.commands.figures.simulations import SchemesAtEqualCost
 from core.errors import RunoffError
 from core.simulation.schemes import SchemeRow

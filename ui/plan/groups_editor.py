@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.plurals import many
-from core.questions.order.files import groups_of, read_groups, write_groups
+from core.base.numbers_in_words import many
 from core.questions.order.groups import TargetGroup, draw_groups, undecided
+from core.questions.order.kind import groups_of, read_groups, write_groups
 from core.store.projects.embedding_library import Imported, open_library, read_embeddings
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_areas

@@ -6,17 +6,17 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.commands.ballots import ReopenBallot
 from core.store import Store
 from core.store.ballots.pilots import FEWEST, MOST, STANDARD, draw_pilot
 from core.store.projects.plans import PlanSettings
 from core.store.projects.project_commands import Project
 from core.views.collect.collect_page import CollectView, DrawnStage
-from core.views.collect.pilot import PilotView, share_text
+from core.views.plan import PilotView, share_text
 from core.views.wording import estimated
 from ui.shared import cache, frame, jobs
-from ui.shared.shares import in_percent, share_column
+from ui.shared.tables import in_percent, share_column
 
 
 def pilot_box(store: Store, project: Project, area_id: int | None, view: CollectView) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.base.percent import percent
-from core.base.plurals import many
+from core.base.numbers_in_words import many, percent
 from core.charts import campaign_charts
 from core.plan import Plan
 from core.plan.budgets import reward_for_wage

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.charts import campaign_charts
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import OtherBudgets, PlanOutlook

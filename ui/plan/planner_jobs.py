@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import BestPlan, Forecasts, OtherBudgets, Simulation
 from core.errors import PlanError

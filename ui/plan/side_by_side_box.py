@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 from core.dataset.side_by_side import ScoredItems, SideBySide, of_dataset, read_scored, side_by_side
 from core.errors import RunoffError
 from core.questions.best_worst.files import Named

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.questions.best_worst.files import write_tuples
 from core.questions.best_worst.tuples import draw_tuples
 from core.store.projects.project_commands import Project

@@ -1,17 +1,142 @@
-"""Everything that makes a project: a form, a project file, archived results."""
+"""Everything that makes a project: a form, a project file, archived results.
+
+A new project from archived results, such as those of a Mechanical Turk campaign that Runoff didn't make.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
+from core.base.numbers_in_words import many
+from core.commands.archived import ImportedArchive, archive_mapping, import_archived, missing_words, rebuild
 from core.commands.projects import other_name_text
 from core.errors import RunoffError
+from core.platforms import Mapping, OpenQuestionsError, open_results
 from core.questions import KINDS as QUESTIONS
 from core.questions import RoundKind
+from core.store import Store
 from core.store.projects.project_commands import create_from_template, create_project, get_project
+from core.views import file_kinds
 from ui.project import project_files
-from ui.project.archived_box import archived_box
 from ui.shared import choosers, frame, kinds
+from ui.shared.columns_form import answers_of, columns_form, questions_box
+from ui.shared.files import in_chosen_encoding
+
+NOTIONS_IN_SHORT = {"relatedness": "Relatedness", "similarity": "Similarity"}
+
+
+def archived_box(store: Store) -> None:
+    """Files, columns, what will be made, and the button that makes it."""
+    turn = st.session_state.setdefault("_archived_turn", 0)
+    if not st.toggle(
+        "From archived results",
+        key=f"archived-{turn}",
+        help="Tokens and comparisons are rebuilt from what voters were shown.",
+    ):
+        return
+    uploads = st.file_uploader(
+        "Result files of the campaign",
+        accept_multiple_files=True,
+        key=f"archived-files-{turn}",
+    )
+    if not uploads:
+        st.caption("For example Batch_…_batch_results.csv of Mechanical Turk, with its Input columns.")
+        return
+    uploads = in_chosen_encoding(uploads, f"archived-{turn}")
+    if not uploads:
+        return
+    files = [(file.name, file.getvalue()) for file in uploads]
+    try:
+        for name, data in files:
+            file_kinds.check("archived results", data, name)
+        found = file_kinds.load(files[0][1], files[0][0])
+        tables = [open_results(data, name) for name, data in files]
+        guessed = archive_mapping(tables[0])
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    mapping = columns_form(found, guessed, f"archived-{uploads[0].file_id}", with_areas=True)
+    by_file = len(files) > 1 and st.checkbox(
+        "Each file is a ballot of its own, in this order", help="Otherwise all files together are one ballot."
+    )
+    if missing := missing_words(tables[0], mapping):
+        st.info(frame.plain(missing), icon=":material/info:")
+        return
+    said = answers_of(uploads[0])
+    mapping = mapping if said is None else mapping.saying(said)
+    try:
+        told = rebuild(tables, mapping, ballot_per_file=by_file)
+    except OpenQuestionsError as error:
+        questions_box(uploads[0], error.questions)
+        return
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    questions_box(uploads[0], ())
+    n_tokens = sum(map(len, told.areas.values()))
+    parts = [many(len(told.areas), "area"), many(n_tokens, "token"), many(len(told.items), "item")]
+    parts.append(many(sum(len(ballot.comparisons) for ballot in told.ballots), "comparison"))
+    st.markdown(f"**Found: {', '.join(parts)}.**")
+    for note in told.notes:
+        st.warning(frame.plain(str(note)))
+    _form(store, files, mapping, by_file)
+
+
+def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_file: bool) -> None:
+    with st.form("archived"):
+        name = st.text_input("Name of the project", files[0][0].rsplit(".", 1)[0][:100], max_chars=100)
+        notions = dict(NOTIONS_IN_SHORT)
+        notion = choosers.radio("What voters judged", notions, key="archived-notion", horizontal=True)
+        random_opponents = st.checkbox(
+            "Opponents were drawn at random",
+            help=(
+                "Then scores are Borda scores, as in the paper. Otherwise they are Bradley–Terry scores, which assume "
+                "nothing about how opponents were chosen."
+            ),
+        )
+        if not st.form_submit_button("Make the project", type="primary"):
+            return
+    try:
+        with st.spinner("Importing…"):
+            done = import_archived(
+                store,
+                name,
+                files,
+                mapping=replace(mapping),
+                notion=notion,
+                random_opponents=random_opponents,
+                ballot_per_file=by_file,
+            )
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.session_state["_archived_turn"] += 1  # the box is empty and shut for the next time
+    given = get_project(store, done.project_id).name
+    told = f"{imported_text(given, done)} {other_name_text(given, name)}".rstrip()
+    frame.flash(told, kind="warning" if done.why_open else "success")
+    frame.open_project(done.project_id)
+
+
+def imported_text(name: str, done: ImportedArchive) -> str:
+    """What became of archived results, in a few sentences."""
+    votes = sum(counts.get("new", 0) for counts in done.counts.values())
+    others = sum(sum(counts.values()) for counts in done.counts.values()) - votes
+    text = (
+        (
+            f"{name} is made: {many(done.n_items, 'item')}, {many(votes, 'vote')}, {many(others, 'other answer')} "
+            "kept or left out (see Collect › Uploads)."
+        )
+        if others
+        else f"{name} is made: {many(done.n_items, 'item')}, {many(votes, 'vote')}."
+    )
+    notes = " ".join(str(note) for note in done.notes)
+    end = "All votes are scored."
+    if done.why_open:
+        end = f"The ballot is still open: {done.why_open}"
+    return f"{text} {notes} {end}"
+
 
 NOTIONS = {
     "relatedness": "Relatedness: any strong tie counts, opposites too",

@@ -17,7 +17,7 @@ from core.store.projects.archive import (
     restore_project,
 )
 from core.store.projects.project_commands import Project, get_project
-from core.store.spool import put_upload
+from core.store.stored_files import put_upload
 from core.views import file_kinds, wording
 from core.views.wording import moment
 from ui.shared import cache, frame, jobs

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.errors import RunoffError
-from core.questions.order.files import GroupFile, groups_of, read_group_file, read_groups, write_groups
 from core.questions.order.groups import TargetGroup, score_groups
+from core.questions.order.kind import GroupFile, groups_of, read_group_file, read_groups, write_groups
 from core.questions.order.orders import OrderFile, comparisons_of, group_agreement, read_orders, without
 from core.store.projects.embedding_library import open_library, other_embeddings, read_embeddings
 from core.store.projects.project_commands import Project

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 from core.errors import RunoffError
-from core.evaluation.ratings.report import RatingReport, report, stand
-from core.evaluation.ratings.text_overlap import text_similarities
+from core.evaluation.baselines import text_similarities
+from core.evaluation.rating_report import RatingReport, report, stand
 from core.questions.rating.files import crowd_minus_experts, qualify_people, read_ratings
 from core.questions.rating.scales import SCALES, RatingScale, RatingSet
 from core.questions.rating.statistics import ModelPlace

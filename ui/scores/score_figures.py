@@ -6,11 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from core.charts import campaign_charts
-from core.charts.rank_stabilisation import places_by_ballot
+from core.charts.campaign_charts import places_by_ballot
 from core.store.projects.embedding_library import read_embeddings
 from core.store.projects.project_commands import Project
-from core.views.scores.rank_stabilisation import RankStabilisationView
-from core.views.scores.scores_page import ScoresView, line_of, top_of
+from core.views.scores.scores_page import RankStabilisationView, ScoresView, line_of, top_of
 from ui.embeddings import embedding_view
 from ui.help import glossary
 from ui.shared import cache, chart_files, choosers, frame

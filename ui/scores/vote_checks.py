@@ -8,10 +8,10 @@ import streamlit as st
 from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.votes import ChecksOfVotes, VoteChecks
 from core.store.projects.project_commands import Project
-from core.views.scores.checks import MOST_SHOWN
+from core.views.scores.trust import MOST_SHOWN
 from ui.help import glossary
 from ui.shared import cache, frame, jobs
-from ui.shared.shares import in_percent, share_column
+from ui.shared.tables import in_percent, share_column
 
 
 def _found(project: Project, area_id: int | None, button: str) -> MeasuredFigure[VoteChecks] | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 
 
 class Badge(NamedTuple):

@@ -24,16 +24,16 @@ from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.project_commands import Project
 from core.store.scores.forecasts import GuessSource, StoredFit, fit_stored, read_ceiling, read_guess, votes_to_fit
-from core.store.votes.deletion_effects import AtStake, of_project, of_upload
+from core.store.votes.uploads import AtStake, of_project, of_upload
 from core.tables import ASSIGNMENTS
 from core.trust.report import TrustCheck
 from core.trust.stopping import NextBallotValue
 from core.trust.voter_quality import VoterQuality
-from core.views import export, overview, tokens, voters
-from core.views.collect import collect_page, payment, pilot, workload
-from core.views.evaluate import embedding, evaluate_page
+from core.views import embeddings, export, overview, plan, tokens, voters
+from core.views.collect import collect_page, payment
+from core.views.evaluate import evaluate_page
 from core.views.kinds import rounds
-from core.views.scores import checks, paper_figures, rank_stabilisation, scores_page, trust
+from core.views.scores import scores_page, trust
 from core.votes.payment import Rules
 
 _KEEP = 32
@@ -109,21 +109,21 @@ def load_panel_fit(store: Store, project: Project, area_id: int | None, similari
     return _load(fit_stored, store, project, area_id, similarity, which)
 
 
-def load_rank_stabilisation(
-    store: Store, project: Project, area_id: int | None
-) -> rank_stabilisation.RankStabilisationView:
-    def make() -> rank_stabilisation.RankStabilisationView:
-        return rank_stabilisation.load(store, project.id, area_id, scored=load_scores(store, project, area_id).scored)
+def load_rank_stabilisation(store: Store, project: Project, area_id: int | None) -> scores_page.RankStabilisationView:
+    def make() -> scores_page.RankStabilisationView:
+        return scores_page.load_rank_stabilisation(
+            store, project.id, area_id, scored=load_scores(store, project, area_id).scored
+        )
 
     return _made("settling", store, project, (area_id,), make)
 
 
-def load_pilot(store: Store, project: Project, area_id: int | None = None) -> pilot.PilotView:
-    return _load(pilot.load, store, project, area_id)
+def load_pilot(store: Store, project: Project, area_id: int | None = None) -> plan.PilotView:
+    return _load(plan.load, store, project, area_id)
 
 
-def load_paper_figures(store: Store, project: Project) -> paper_figures.PaperFigures:
-    return _load(paper_figures.load, store, project)
+def load_paper_figures(store: Store, project: Project) -> scores_page.PaperFigures:
+    return _load(scores_page.load_paper_figures, store, project)
 
 
 def load_ceiling(store: Store, project: Project, area_id: int | None, source: GuessSource) -> PanelCeiling:
@@ -167,7 +167,7 @@ def load_collect(store: Store, project: Project, area_id: int | None = None) -> 
 
 def load_payment_votes(store: Store, project: Project, ballot_id: int, most: int) -> pd.DataFrame:
     of = (ballot_id, most)
-    return _made("dealt", store, project, of, lambda: workload.read_voters(store, *of))
+    return _made("dealt", store, project, of, lambda: collect_page.read_voters(store, *of))
 
 
 def load_payment(
@@ -187,9 +187,9 @@ def load_payment(
 
 def load_checks(
     store: Store, project: Project, area_id: int | None, found: MeasuredFigure[VoteChecks]
-) -> checks.ChecksView:
-    def make() -> checks.ChecksView:
-        return checks.load(store, project.id, area_id, found=found.result)
+) -> trust.ChecksView:
+    def make() -> trust.ChecksView:
+        return trust.load_checks(store, project.id, area_id, found=found.result)
 
     return of_figure("checks", store, project, found, make, area_id)
 
@@ -233,12 +233,12 @@ def load_next_ballot_value(
     return _load(trust.load_next_ballot_value, store, project, area_id)
 
 
-def load_embedding(store: Store, project: Project, embedding_id: str) -> embedding.EmbeddingView:
-    return _load(embedding.load, store, project, embedding_id)
+def load_embedding(store: Store, project: Project, embedding_id: str) -> embeddings.EmbeddingView:
+    return _load(embeddings.load, store, project, embedding_id)
 
 
-def load_figure3(store: Store, project: Project, embedding_id: str) -> embedding.Figure3:
-    return _load(embedding.load_figure3, store, project, embedding_id)
+def load_figure3(store: Store, project: Project, embedding_id: str) -> embeddings.Figure3:
+    return _load(embeddings.load_figure3, store, project, embedding_id)
 
 
 def load_evaluation(

@@ -1,16 +1,27 @@
-"""Naming the columns of a table by hand, with the first rows as they are read so."""
+"""Naming the columns of a table by hand, with the first rows as they are read so.
+
+A file whose columns Runoff doesn't know, or knows in another way: they are named once and remembered.
+
+What the values of a file mean that nobody can know: the questions, with what was found, and what somebody said.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from core.errors import RunoffError
-from core.platforms import Mapping
+from core.platforms import Mapping, ValueQuestion
 from core.platforms.mapped_tables import ROLES
-from core.views.columns import Columns, meaning_of
-from core.votes.meanings import CHOICES
+from core.store import Store
+from core.store.projects.project_commands import Project
+from core.store.votes.intake import forget_mapping, read_mapping, remember_mapping
+from core.views import file_kinds
+from core.views.file_kinds import Columns, meaning_of
+from core.votes.meanings import CHOICES, MEANT, meanings_of
 from ui.shared import choosers, frame
 
 MAIN = ("voter", "choice")
@@ -102,3 +113,76 @@ def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, 
             if meaning != "?":
                 said.append((value, meaning))
     return tuple(said)
+
+
+def mapping_box(store: Store, project: Project, file: Any, *, needed: bool) -> None:
+    """The columns of a file to be named; open at once where the file can't be read without."""
+    found = _table(file) if needed else None
+    if needed and found is None:
+        return  # no table, which was said above
+    if not st.toggle(f"Name the columns of {frame.plain(file.name)}", value=needed, key=f"columns-open-{file.file_id}"):
+        return
+    with st.container(border=True):
+        found = found or file_kinds.load(file.getvalue(), file.name)
+        known = read_mapping(store, project.id, found.header)
+        mapping = columns_form(found, known or found.guessed, f"columns-{file.file_id}")
+        with st.container(horizontal=True):
+            if st.button(
+                "Read it this way", type="primary", key=f"map-{file.file_id}", disabled=not mapping.is_complete
+            ):
+                done = "These columns are remembered: from now on files with the same header are read this way."
+                frame.carry_out(remember_mapping, store, project.id, found.header, mapping, done=done)
+            if known is not None and st.button("Forget these columns", key=f"unmap-{file.file_id}"):
+                frame.carry_out(forget_mapping, store, project.id, found.header, done="The columns are forgotten.")
+
+
+def _table(file: Any) -> file_kinds.Columns | None:
+    """The columns of a file; None where it holds no table."""
+    try:
+        return file_kinds.load(file.getvalue(), file.name)
+    except RunoffError:
+        return None
+
+
+_SAID = "_said"  # in the session: for each uploaded file what was said, by role and value
+_OPEN = "?"
+
+
+def answers_of(file: Any) -> Mapping | None:
+    """What somebody said of a file's values since it was uploaded; None for nothing."""
+    told = st.session_state.get(_SAID, {}).get(file.file_id)
+    return Mapping().saying(meanings_of(told)) if told else None
+
+
+def questions_box(file: Any, questions: Sequence[ValueQuestion]) -> None:
+    """The questions that a file's values leave open, those answered too, and the button that reads it so."""
+    kept: dict[str, dict[tuple[str, str], str]] = st.session_state.setdefault(_SAID, {})
+    said = kept.get(file.file_id, {})
+    told = [ValueQuestion(role, value, 0, 0) for role, value in said]
+    if not questions and not told:
+        return
+    with st.form(f"questions-{file.file_id}"):
+        if questions:
+            st.info("Some answers wait: say what these values mean. They don't count before.", icon=":material/help:")
+        answers = {}
+        for question in (*told, *questions):
+            key = question.role, question.value
+            options = {_OPEN: "not said: its answers wait"} | dict(MEANT[question.role])
+            chosen = choosers.selectbox(
+                frame.plain(question.asks), options, said.get(key, _OPEN), key=f"said-{file.file_id}-{'-'.join(key)}"
+            )
+            answers[key] = chosen
+            if question.n:
+                st.caption(frame.plain(question.found))
+        if st.form_submit_button("Read it with these meanings", type="primary" if questions else "secondary"):
+            kept[file.file_id] = {key: meaning for key, meaning in answers.items() if meaning != _OPEN}
+            st.rerun()
+
+
+def remarks(preview: Any) -> list[Any]:
+    """The remarks on a file without its questions, which stand in their box."""
+    asked = {question.issue for question in preview.questions}
+    return [issue for issue in preview.issues if issue not in asked]
+
+
+__all__ = ["questions_box", "remarks", "answers_of"]

@@ -1,15 +1,27 @@
-"""Choosing a file on this machine: a path to type, recent files, and a browser of folders."""
+"""Choosing a file on this machine: a path to type, recent files, and a browser of folders.
+
+Files that weren't put into an upload box by hand, and are used as if they had been.
+
+In which encoding a file's texts are: detected automatically, or chosen by a person.
+
+Uploaded files in the encoding that a person chose, as the same files in UTF-8: so they are kept and read again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from core.base.durable import shown_name, shown_path
+from core.errors import RunoffError
 from core.jobs import lifecycle
 from core.store import Store
-from ui.shared import frame
+from core.tabular import ENCODINGS, in_utf8
+from ui.shared import choosers, frame
 
 MAX_SHOWN = 500
 
@@ -141,3 +153,62 @@ def _take(key: str, path: Path | str) -> None:
     st.session_state[f"picked-{key}"] = str(path)
     st.session_state[f"path-{key}"] = shown_path(path)
     st.session_state[f"folder-{key}"] = str(Path(path).parent)
+
+
+@dataclass(frozen=True)
+class StoredUpload:
+    """A file as an upload box gives it."""
+
+    file_id: str
+    name: str
+    data: bytes
+
+    def getvalue(self) -> bytes:
+        return self.data
+
+
+_ITSELF = ""  # no encoding is called so
+
+
+def of_words(key: str, suggested: str = "") -> str:
+    """The encoding of an embedding's words: UTF-8 unless another is `suggested` or chosen."""
+    first = suggested or "utf-8"
+    # A fault may lie beyond the beginning that was looked at, so the choice is always there.
+    with st.container() if suggested else st.expander("The words aren't in UTF-8?"):
+        return choosers.selectbox(
+            "Encoding of the words",
+            {encoding: encoding for encoding in (first, *ENCODINGS)},
+            key=f"encoding-{key}",
+            help="utf-8-replace keeps what is in UTF-8, and marks what isn't with �.",
+        )
+
+
+def of_file(key: str) -> str | None:
+    """The encoding of a list, None where it is found by the content: UTF-8, UTF-16 or Windows-1252."""
+    chosen = choosers.selectbox(
+        "Encoding",
+        {_ITSELF: "detected automatically"} | {encoding: encoding for encoding in ENCODINGS},
+        key=f"encoding-{key}",
+        help="Choose one if letters look wrong below. gb18030 reads files in gbk and gb2312 too; utf-8-replace keeps "
+        "what is in UTF-8, and marks what isn't with �.",
+    )
+    return chosen or None
+
+
+def in_chosen_encoding(files: Sequence[Any], key: str) -> list[Any]:
+    """The files as they are, or in the encoding that is chosen here; those that aren't in it are said and left out."""
+    if not files:
+        return []
+    with st.expander("Letters look wrong?"):
+        encoding = of_file(key)
+    if encoding is None:
+        return list(files)
+    found = []
+    for file in files:
+        try:
+            data = in_utf8(file.getvalue(), file.name, encoding)
+        except RunoffError as error:
+            frame.show_error(error)
+        else:
+            found.append(StoredUpload(f"{file.file_id}-{encoding}", file.name, data))
+    return found

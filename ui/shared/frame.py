@@ -1,4 +1,14 @@
-"""Navigation, the chosen project, commands with their messages: what every page needs."""
+"""Navigation, the chosen project, commands with their messages: what every page needs.
+
+The project that the visitor's page was drawn for: what is pressed there must not be done to another one.
+
+Widgets are found again by their labels. So a button that was pressed on the page of one project is pressed on the page
+of another, where that one is shown by then: chosen a moment before, by the browser's way back, or as the first one is
+gone. In such a run the pages get a workspace that takes no changes (`frame.store`), whatever command it would be. Where
+the button isn't on the page that is shown by then, the visitor is told all the same.
+
+How pages look: room under a finger, words on dark grounds, and paper.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +24,46 @@ from core.errors import InputError, RunoffError, StaleError
 from core.store import Store, open_store
 from core.store.projects.project_commands import Project, get_project, list_projects
 from core.views.overview import RankingStatus
-from ui.shared import choosers, drawn_page
+from ui.shared import choosers
 from ui.shared.badges import Badge
 from ui.shared.badges import show as show_badges
 from ui.shared.notice import come_to_top
+
+_DRAWN, _DRAWING, _REFUSED, _PRESSED = "_drawn", "_drawing", "_refused", "_pressed"  # in the session
+
+
+def pressed() -> None:
+    """A button that changes something was pressed: what it does on a click, before the run that finds it pressed."""
+    st.session_state[_PRESSED] = True
+
+
+def begin_drawing(shown: Project | None) -> str:
+    """A run begins that shows this project, or none; why what was pressed on the page before it isn't done, or ""."""
+    was_pressed = st.session_state.pop(_PRESSED, False)
+    drawn = st.session_state.get(_DRAWN)
+    st.session_state[_DRAWING] = None if shown is None else (shown.id, shown.name)
+    st.session_state[_REFUSED] = None
+    if shown is not None and drawn is not None and drawn[0] != shown.id:
+        st.session_state[_REFUSED] = (
+            f"This page was drawn for “{drawn[1]}”; “{shown.name}” is shown now. Nothing was done. Choose the "
+            "project that you mean, and do it again."
+        )
+    return (refusal() or "") if was_pressed else ""
+
+
+def end_drawing() -> None:
+    """The page is there as a whole: from now on it is this page where buttons are pressed.
+
+    A run that was broken off never comes here, and leaves the page before, or a mixture.
+    """
+    st.session_state[_DRAWN] = st.session_state.get(_DRAWING)
+    st.session_state[_REFUSED] = None
+
+
+def refusal() -> str | None:
+    """Why nothing may be changed in this run; None where it may."""
+    return st.session_state.get(_REFUSED)
+
 
 # key, title, icon; the key is the file's name and the page's address
 PAGES = (
@@ -124,7 +170,7 @@ def lead_to(sentence: str, key: str, label: str) -> None:
 
 def store() -> Store:
     """The open workspace; it takes no change in a run that began on a page drawn for another project (`drawn_page`)."""
-    why = drawn_page.refused()
+    why = refusal()
     return workspace() if why is None else workspace().looked_at(why)
 
 
@@ -135,7 +181,7 @@ def workspace() -> Store:
 
 def stop() -> NoReturn:
     """End the page here, as it is drawn; pages do this and nothing else."""
-    drawn_page.whole()
+    end_drawing()
     st.stop()
 
 
@@ -175,7 +221,7 @@ def choose_project() -> None:
     before = st.session_state.get("project_id")
     chosen = next((key for key in (asked, before) if key in projects), next(iter(projects), None))
     st.session_state["project_id"] = chosen
-    if undone := drawn_page.begin(projects.get(chosen or "")):
+    if undone := begin_drawing(projects.get(chosen or "")):
         flash(undone, kind="warning")
     if chosen is None:
         return
@@ -323,5 +369,57 @@ def command_button(
     label: str, action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **options: Any
 ) -> None:
     """A button that sends one command, checked against what the visitor saw; `options` go to the button."""
-    if st.button(label, on_click=drawn_page.pressed, **options):
+    if st.button(label, on_click=pressed, **options):
         carry_out(action, store(), *args, done=done, expected_revision=expected())
+
+
+# Under a finger Streamlit's buttons of a table or chart are always there, and would lie on the words above it. The room
+# goes on top of a height that is set, or the table would lie on the words below it.
+_TOUCHED = """<style>
+@media (hover: none) {
+  [data-testid="stElementContainer"]:has(> [data-testid="stFullScreenFrame"] [data-testid="stElementToolbar"]) {
+    box-sizing: content-box; padding-top: 2.25rem
+  }
+}
+</style>"""
+# On paper the way through the pages says nothing, and would take a quarter of every sheet.
+_PRINTED = """<style>
+@media print {
+  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stSidebarCollapsedControl"] {display: none}
+  [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
+  [data-testid="stVegaLiteChart"], [data-testid="stDataFrame"], [data-testid="stAlert"] {break-inside: avoid}
+  :is(h1, h2, h3, h4, h5) {break-after: avoid}
+}
+</style>"""
+# Streamlit leaves 96 pixels above the title, of which its bar takes 60; and a phone holds one more column of a table
+# whose cells wrap.
+_COMPACT = """<style>
+[data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem}
+@media (max-width: 640px) {
+  [data-testid="stTable"] :is(th, td) {
+    padding-left: .3rem !important; padding-right: .2rem !important; font-size: .85rem
+  }
+}
+</style>"""
+# As high as the headline of the Evaluate page with the bar below it: what stands under it stays where it is when the
+# bar goes and the headline changes.
+_WAITED = """<style>
+.st-key-evaluate-waited {min-height: 6.7rem}
+@media (max-width: 640px) {.st-key-evaluate-waited {min-height: 13.5rem}}
+</style>"""
+# Browsers leave grounds out, so that the light words of the dark theme would be printed on white.
+_DARK_PRINTED = """<style>
+@media print {[data-testid="stApp"] {filter: invert(1) hue-rotate(180deg)}}
+</style>"""
+# White on the dark theme's blue would be 2.5 : 1.
+_DARK_BUTTONS = """<style>
+[data-testid^="stBaseButton-primary"] :is(p, span) {color: #0b1a27}
+</style>"""
+
+
+def style_page() -> None:
+    """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone, and
+    for what comes later; pages that can be printed."""
+    st.html(_COMPACT + _TOUCHED + _PRINTED + _WAITED)
+    if st.context.theme.type == "dark":
+        st.html(_DARK_BUTTONS + _DARK_PRINTED)

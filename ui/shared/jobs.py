@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from core.base.percent import percent
-from core.base.plurals import plural
+from core.base.numbers_in_words import percent, plural
 from core.commands import executor
 from core.commands.base import Command
 from core.commands.executor import Started
@@ -22,7 +21,7 @@ from core.jobs import lifecycle
 from core.store import Store
 from core.store.projects.project_commands import Project
 from core.views.wording import moment
-from ui.shared import cache, choosers, drawn_page, frame
+from ui.shared import cache, choosers, frame
 from ui.shared.notice import come_to_top
 
 R = TypeVar("R")
@@ -74,9 +73,7 @@ def offer(label: str, command: Command[Any], then: Callable[[], Any] | None = No
             st.warning(frame.plain(executor.ended_text(store, last)))
         elif last is not None and last.state == "cancelled":
             st.caption(frame.plain(executor.ended_text(store, last)))
-    if st.button(
-        label, on_click=drawn_page.pressed, **{**options, "disabled": running or options.get("disabled", False)}
-    ):
+    if st.button(label, on_click=frame.pressed, **{**options, "disabled": running or options.get("disabled", False)}):
         send(command, then)
 
 
@@ -209,7 +206,7 @@ def start_button(
     wanted: Figure[Any], button: str, key: str, before: Callable[[], Any] | None = None, **options: Any
 ) -> None:
     """A button that starts the job of a figure, unless it is under way; `options` go to the button."""
-    if st.button(button, key=key, on_click=drawn_page.pressed, **{"icon": ":material/calculate:", **options}):
+    if st.button(button, key=key, on_click=frame.pressed, **{"icon": ":material/calculate:", **options}):
         begin(wanted, before)
 
 

@@ -1,5 +1,7 @@
 """Tables as pages show them: columns with their help, figures with as many digits as they bear, a download; and what
 readers of files left out or ask.
+
+Shares in tables as whole per cents: of 3 answers in 7, “43 %” says all there is to say.
 """
 
 from __future__ import annotations
@@ -7,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import plural
+from core.base import numbers_in_words
+from core.base.numbers_in_words import plural
 from core.errors import Issue
 from core.questions.best_worst.files import Named, NamedError
 from core.views.kinds.rating_sets import as_csv
@@ -81,3 +85,16 @@ def _ask_named(error: NamedError, key: str) -> Named | None:
     st.warning(frame.plain(str(error)))
     words: dict[Named, str] = {"items": "items", "places": "places, 1 the first"}
     return choosers.radio("Best and worst are", words, None, key=f"named-{key}", horizontal=True)
+
+
+def in_percent(table: pd.DataFrame, *names: str, digits: int = 0) -> pd.DataFrame:
+    """The table with these columns of shares, 0 to 1, in per cent for so many digits; missing values stay missing."""
+    shares = {
+        name: pd.to_numeric(table[name]).to_numpy(dtype="float64", na_value=np.nan) for name in names if name in table
+    }
+    return table.assign(**{name: numbers_in_words.in_percent(share, digits) for name, share in shares.items()})
+
+
+def share_column(label: str | None = None, *, digits: int = 0, help: str | None = None) -> Any:
+    """How a column of `in_percent` is shown."""
+    return st.column_config.NumberColumn(label, format=f"%.{digits}f %%", help=help)

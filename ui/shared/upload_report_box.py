@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import many
+from core.base.numbers_in_words import many
 from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.files import MOST_SHOWN, FileRead, answers_of
 from core.commands.votes import CLASSES

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.project_commands import Project
@@ -17,7 +17,7 @@ from core.tabular import is_workbook
 from core.tokens.files import TokenFile, TokenLists, clean_token, is_several, open_list, read_pasted
 from core.tokens.lists import split_tokens
 from core.views import file_kinds
-from ui.shared import choosers, drafts, encoding_box, frame
+from ui.shared import choosers, drafts, files, frame
 
 SHOWN = 20  # notes on a list
 _NO_COLUMN = -1
@@ -149,7 +149,7 @@ def _opened(data: bytes, filename: str, key: str) -> TokenFile:
     encoding, by_lines = None, None
     if not is_workbook(data):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            encoding = encoding_box.of_file(key)
+            encoding = files.of_file(key)
             by_lines = choosers.selectbox("Layout", _LAYOUTS, key=f"layout-{key}", help=_LAYOUT_HELP)
     found = open_list(data, filename, encoding=encoding, by_lines=_BY_LINES[by_lines or _FOUND])
     if len(found.sheets) > 1:

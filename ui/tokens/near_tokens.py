@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.plurals import plural
+from core.base.numbers_in_words import plural
 from core.store import Store
 from core.store.projects.embedding_library import Imported
 from core.store.projects.project_commands import Project

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.base.plurals import many, plural
+from core.base.numbers_in_words import many, plural
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.embedding_library import read_embeddings
@@ -19,8 +19,8 @@ from core.tokens.frequencies import Frequencies, wordfreq_languages
 from core.tokens.frequency_files import read_frequencies
 from core.views import file_kinds
 from core.views.tokens import TokensView
-from ui.shared import choosers, encoding_box, frame
-from ui.shared.shares import in_percent, share_column
+from ui.shared import choosers, files, frame
+from ui.shared.tables import in_percent, share_column
 
 SOURCES = {
     "corpus": "A list of your own domain corpus (the real source)",
@@ -102,7 +102,7 @@ def _use_list(store: Store, project: Project, data: bytes, filename: str, key: s
     except RunoffError as error:
         frame.show_error(error)
         return
-    encoding = encoding_box.of_file(key)
+    encoding = files.of_file(key)
     try:
         found = _read_list(data, filename, encoding)
     except RunoffError as error:

@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from core.base.plurals import many, plural
-from core.commands.voters import ExcludeVoters
+from core.base.numbers_in_words import many, plural
+from core.commands.votes import ExcludeVoters
 from core.errors import RunoffError
 from core.questions import RoundKind
 from core.store.projects.project_commands import Project
@@ -17,7 +17,7 @@ from core.views.kinds.rounds import RoundView
 from core.views.voters import load_left_out
 from ui.shared import cache, choosers, frame, jobs, kinds
 from ui.shared.tables import download, show_table
-from ui.voters.exclusions_box import left_out
+from ui.voters.voters_box import left_out
 
 
 def show_rounds(project: Project, area_id: int | None, kind: RoundKind) -> None:

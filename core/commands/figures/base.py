@@ -24,7 +24,7 @@ from ...store import Store
 from ...store import schema as t
 from ...store.command import ENDED, insert_done, mark_done
 from ...store.projects.project_commands import Project, get_project
-from ...store.spool import output_path, put_output, read_output
+from ...store.stored_files import output_path, put_output, read_output
 from ..base import from_json, result_type, to_json
 
 CHANGED = "The votes or the project changed while this was computed. Ask again."

@@ -27,7 +27,7 @@ from ...evaluation.differences import PairwiseDifference, by_tokens
 from ...evaluation.token_intervals import with_token_intervals
 from ...evaluation.vote_intervals import ModelDifference, Resampled, number_of_resamples, with_intervals
 from ...protocols import protocol_of
-from ...scores.fit import fit_votes
+from ...scores.bradley_terry import fit_votes
 from ...scores.reliability import RepeatedCorrelation
 from ...store import Store
 from ...store.projects.plans import read_rankings

@@ -19,7 +19,7 @@ from ...store import Store
 from ...store import schema as t
 from ...store.ballots.ballot_rows import Ballot
 from ...store.projects.archive import export_project
-from ...store.spool import read_upload
+from ...store.stored_files import read_upload
 from ...store.votes.intake import UploadPreview, preview_upload
 from ...store.votes.payment import read_assignments
 from ...tables import ASSIGNMENTS

@@ -22,7 +22,7 @@ from ...judges.figures import (
     order_effect,
     ranking_agreement,
 )
-from ...scores.fit import FittedVotes, fit_votes
+from ...scores.bradley_terry import FittedVotes, fit_votes
 from ...store import Store
 from ...store import schema as t
 from ...store.ballots.ballot_rows import ballots_of, every_ballot_of

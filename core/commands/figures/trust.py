@@ -16,7 +16,7 @@ from ...protocols import protocol_of
 from ...protocols.base import N_TOP
 from ...scores import BallotVotes
 from ...scores.borda import tally
-from ...scores.fit import FittedVotes, fit_votes, joined
+from ...scores.bradley_terry import FittedVotes, fit_votes, joined
 from ...scores.pair_graph import connected_parts
 from ...scores.posterior import item_posteriors
 from ...scores.signal_test import by_chance
@@ -30,7 +30,7 @@ from ...store.votes.tallies import closed_votes, progress_of
 from ...tokens.items import pair_label
 from ...trust import reliability, report
 from ...trust.camps import between_camps, find_camps
-from ...trust.guessers import Guessers, find_guessers
+from ...trust.leave_one_out import Guessers, find_guessers
 from ...trust.report import TrustCheck
 from ...trust.stopping import NextBallotValue
 from ...trust.voter_quality import side_bias

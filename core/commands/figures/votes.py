@@ -13,8 +13,8 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ...base.estimates import Share, share
+from ...base.numbers_in_words import many, plural
 from ...base.parallel import Progress
-from ...base.plurals import many, plural
 from ...embeddings import Embedding
 from ...errors import RunoffError, UndefinedMetricError
 from ...evaluation import compare
@@ -28,7 +28,7 @@ from ...store.votes.checks import CheckAnswers, check_answers, counted_votes, vo
 from ...store.votes.tallies import excluded_ids, progress_of
 from ...trust.agreement import KrippendorffAlpha, agreement, raw_agreement
 from ...trust.voter_quality import SideBias, VoterQuality, measure, side_bias
-from ...votes.upload_effects import N_TOP
+from ...votes.reasons import N_TOP
 from .base import Figure, R
 
 READ = 25_000  # votes that are read and looked at in a second

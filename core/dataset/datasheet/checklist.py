@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ...base.plurals import many, plural
+from ...base.numbers_in_words import many, plural
 from ...protocols import protocol_of
 from ...trust.report import FAIR_CEILING, FAIR_HALVES, GOOD_CEILING, GOOD_HALVES
 from .facts import Facts, RankingFacts, Reliability

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ...errors import InputError, Issue
 from ...scores.signal_test import COIN_TOSSES
-from ...tabular.json_texts import known_values
+from ...tabular.json_files import known_values
 from ...trust.agreement import KrippendorffAlpha
 
 # By the names that Hugging Face uses, so that its card says the same: name for people, address of the text.

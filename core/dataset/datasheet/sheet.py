@@ -17,8 +17,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from ...base.percent import percent
-from ...base.plurals import plural
+from ...base.numbers_in_words import percent, plural
 from ...base.templating import environment
 from ...protocols import protocol_of
 from ...protocols.paper import REFERENCE

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...tables import Schema
-from ..campaign_tables import COMPARED, VOTES
+from ..published import COMPARED, VOTES
 
 # `pair` counts the comparisons from 1, and each has two rows: `order` 1 has its first item first, 2 its second.
 # `answer` is A or B, the side that has more of the `votes` counted votes; `share` is what it has of them (a tie is half

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ...base.plurals import VoterCount
+from ...base.numbers_in_words import VoterCount
 from ...base.templating import environment
 from ..datasheet.facts import Facts
 from ..datasheet.sheet import yaml_text

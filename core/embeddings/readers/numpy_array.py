@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ...base.durable import shown_name
 from ...errors import InputError
-from ...tabular.json_texts import parse_json
+from ...tabular.json_files import parse_json
 from ..containers import open_content
 from ..formats import (
     BOM,

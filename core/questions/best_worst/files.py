@@ -21,8 +21,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ...base.arrays import Ints
 from ...errors import InputError, Issue
+from ...tables import Ints
 from ...tabular import SourceTable, Texts, is_workbook, open_table, read_lines, refuse_doubled, shown_header
 from ...tabular.csv_writing import csv_text
 from ...votes.reading import composed, why_lost

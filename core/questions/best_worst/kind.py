@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ...base.arrays import Floats, Ints  # fmt: skip
 from ...base.estimates import LEVEL
 from ...errors import InputError
 from ...i18n import Language, translatable
 from ...scores.bradley_terry import BradleyTerry, expected_borda, fit_bradley_terry
 from ...scores.uncertainty import resample_voters
+from ...tables import Floats, Ints  # fmt: skip
 from ..base import (
     LOSS,
     TIE,

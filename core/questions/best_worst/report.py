@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.arrays import Floats, Ints
 from ...base.estimates import LEVEL, Estimate, widened_tails
 from ...errors import RunoffError
 from ...metrics import rounded_scores
 from ...scores.uncertainty import MOST_UNDEFINED, resample_voters
+from ...tables import Floats, Ints
 from ..rating.statistics import pearson
 from .files import BestWorstSet
 from .tuples import BestWorst

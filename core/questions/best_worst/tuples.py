@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...ballots.draw import checked_items, whole_number
-from ...base.arrays import Floats, Ints
 from ...errors import InputError
 from ...scores.bradley_terry import BradleyTerry, fit_bradley_terry
+from ...tables import Floats, Ints
 
 SIZE = 4
 TRIES = 8
@@ -219,7 +219,7 @@ class BestWorst:
         loser = np.concatenate([worst, other, worst[row]])
         return winner, loser, np.concatenate([np.arange(n), row, row])
 
-    def fit(self, n_items: int, *, ridge: float = 0.1) -> BradleyTerry:
+    def fit(self, n_items: int) -> BradleyTerry:
         """Bradley–Terry scores from the implied comparisons, the lapse estimated; raises as `fit_bradley_terry`."""
         winner, loser, _ = self.implied()
-        return fit_bradley_terry(winner, loser, np.ones(len(winner)), n_items=n_items, lapse=None, ridge=ridge)
+        return fit_bradley_terry(winner, loser, np.ones(len(winner)), n_items=n_items, lapse=None, ridge=0.1)

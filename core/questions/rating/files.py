@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...base.arrays import Floats
 from ...errors import InputError, Issue
+from ...tables import Floats
 from ...tabular import NO_NUMBER, is_missing, shown_header
 from ...votes.reading import composed, why_lost
 from .columns import NAMES, Cells, open_ratings, people_columns, place_of, read_cells

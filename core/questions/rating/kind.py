@@ -16,11 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from ...base.arrays import Floats, Ints
 from ...base.estimates import LEVEL, widened_tails
 from ...errors import InputError, Issue, UndefinedMetricError
 from ...i18n import Language, translatable
-from ...tables import ANSWERS
+from ...tables import ANSWERS, Floats, Ints
 from ...tabular import SourceTable
 from ...votes.matching import text_key
 from ...votes.platform import ResultFile

@@ -23,9 +23,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...base.arrays import Floats, Ints
 from ...errors import InputError, Issue, PlanError
 from ...i18n import translatable
+from ...tables import Floats, Ints
 
 MOST_CELLS = 50_000_000  # people × items
 

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...base.arrays import Floats, Ints
 from ...base.estimates import Estimate, widened_tails
 from ...errors import InputError, UndefinedMetricError
 from ...metrics import average_ranks, rounded_scores
+from ...tables import Floats, Ints
 from ...trust.agreement import LEVEL, RESAMPLES, KrippendorffAlpha
 
 MOST_PAIRS = 5000  # of people that are compared; of more, so many are drawn
@@ -249,8 +249,8 @@ class Adjudication:
     waiting: Ints
 
 
-def adjudicate(ratings: ArrayLike, decided: dict[int, float] | None = None, *, apart: float = APART) -> Adjudication:
-    """The mean of an item's ratings, or what was decided where two people are `apart` or more.
+def adjudicate(ratings: ArrayLike, decided: dict[int, float] | None = None) -> Adjudication:
+    """The mean of an item's ratings, or what was decided where two people are `APART` or more.
 
     decided : position → rating, also allowed for items that don't need it. Raises `InputError` for a position that
     doesn't exist.
@@ -263,7 +263,7 @@ def adjudicate(ratings: ArrayLike, decided: dict[int, float] | None = None, *, a
     found = item_ratings(table)
     reach = np.where(found.n > 0, np.nanmax(np.where(np.isnan(table), -np.inf, table), axis=0), 0)
     depth = np.where(found.n > 0, np.nanmin(np.where(np.isnan(table), np.inf, table), axis=0), 0)
-    open_ = np.round(reach - depth, 9) >= apart
+    open_ = np.round(reach - depth, 9) >= APART
     final = np.where(open_, np.nan, found.mean)
     for position, value in (decided or {}).items():
         if not 0 <= position < table.shape[1]:

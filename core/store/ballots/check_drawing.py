@@ -10,12 +10,11 @@ import numpy as np
 import sqlalchemy as sa
 
 from ...ballots.audit import draw_audit
-from ...ballots.check_drawing import DrawnChecks, clear_pairs, draw_checks
-from ...ballots.checks import AUDIT, GOLD, CheckSettings, n_gold_places
+from ...ballots.checks import AUDIT, GOLD, CheckSettings, DrawnChecks, clear_pairs, draw_checks, n_gold_places
 from ...ballots.draw import DrawnBallot
 from ...protocols.base import N_TOP
 from ...questions import COMPARISON
-from ...scores.fit import FittedVotes
+from ...scores.bradley_terry import FittedVotes
 from ...scores.posterior import item_posteriors
 from .. import schema as t
 from ..command import fetch_rows, insert_rows, next_id

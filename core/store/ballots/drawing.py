@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ...ballots.check_drawing import DrawnChecks
+from ...ballots.checks import DrawnChecks
 from ...ballots.draw import DrawnBallot, draw_ballot
 from ...errors import DisconnectedError, NotConvergedError, StoreError
 from ...metrics import rounded_scores
@@ -19,7 +19,7 @@ from ...protocols import Held, Protocol, Scored, Votes, protocol_of
 from ...protocols.base import balanced
 from ...questions import COMPARISON, RoundSettings, round_kind, round_kinds
 from ...questions.base import DrawnRound
-from ...scores.fit import FittedVotes, fit_votes
+from ...scores.bradley_terry import FittedVotes, fit_votes
 from .. import schema as t
 from ..command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, next_id, project_row
 from ..engine import Store, now

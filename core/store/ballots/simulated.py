@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import sqlalchemy as sa
 
-from ...base.arrays import Floats
 from ...errors import StoreError
 from ...questions.base import Answering
+from ...tables import Floats
 from ...voters.model import Panel, Voters, answer, draw_panel, exponential, opinions
 from .. import schema as t
 from ..command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
@@ -20,8 +20,7 @@ from ..projects.plans import PlanSettings, ballot_named, settings_for
 from ..tokens.areas import items_of
 from ..votes.judgements import voter_ids
 from ..votes.tallies import excluded_ids, write_tallies
-from .answers import options_of
-from .ballot_rows import Ballot, open_ballot_of, rounds_of, sentence_start
+from .ballot_rows import Ballot, open_ballot_of, options_of, rounds_of, sentence_start
 
 _ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
 PLATFORM = "simulated"

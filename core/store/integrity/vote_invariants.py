@@ -21,7 +21,7 @@ from .. import schema as t
 from ..schema.ballots import TRIAL
 from ..votes.judgements import policy_of
 from ..votes.tallies import count_progress
-from ..voting.tallies import UNKNOWN_ALLOWED
+from ..voting.leases import UNKNOWN_ALLOWED
 from .structure_invariants import IntegrityContext, Violation
 
 _J, _A, _Q = t.judgement.c, t.assignment.c, t.question.c

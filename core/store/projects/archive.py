@@ -19,11 +19,11 @@ from ...errors import InputError, Issue, StoreError
 from .. import schema as t
 from ..ballots.ballot_rows import ballot_seed, ballots_of, check_rounds
 from ..ballots.round_plans import check_round_plans
-from ..blobs import KEEPERS, blobs_of, check_blobs, put_blob
 from ..command import check_revision, command, fetch_rows, insert_rows, next_id, project_row
 from ..engine import Store, now
-from ..schema.parts import is_exported
+from ..schema.projects import is_exported
 from ..scores.project_dataset import dataset_of
+from ..stored_files import KEEPERS, blobs_of, check_blobs, put_blob
 from ..tokens.areas import ItemRules, items_of
 from ..votes.publications import publications_of
 from ..votes.tallies import write_progress

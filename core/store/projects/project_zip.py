@@ -32,12 +32,12 @@ import sqlalchemy as sa
 from ... import __version__
 from ...errors import InputError, Issue
 from ...tabular import SPARE_CELLS, bounded
-from ...tabular.json_texts import parse_json
+from ...tabular.json_files import parse_json
 from ...tabular.zips import DAMAGED, MAX_JSON, check_sizes, pack, read_member, sums
 from .. import schema as t
 from ..engine import HEAD
 from ..schema.ballots import CAMPAIGN, ROUND, TRIAL
-from ..schema.parts import is_exported
+from ..schema.projects import is_exported
 
 FETCH_AGAIN = "Choose the .zip as Runoff exported it, or export the project again."
 MAX_CELL = 2**30

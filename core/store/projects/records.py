@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from ...dataset.campaign_tables import (
+from ...dataset.published import (
     BALLOT_ITEMS,
     COMPARED,
     FILES,
@@ -30,7 +30,7 @@ from ...dataset.campaign_tables import (
 )
 from ...errors import InputError
 from ...tables import ITEMS, Schema
-from ...tabular.json_texts import parse_json
+from ...tabular.json_files import parse_json
 from ...tabular.zips import MAX_JSON
 from .. import schema as t
 from ..ballots.ballot_rows import Ballot, ballots_of, pilot_of

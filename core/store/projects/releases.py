@@ -15,9 +15,9 @@ from ...dataset.datasheet.facts import SheetFields, check_fields
 from ...errors import InputError, StoreError
 from ...tabular.zips import checksum
 from .. import schema as t
-from ..blobs import put_blob, read_blob
 from ..command import command, project_row
 from ..engine import Store, now
+from ..stored_files import put_blob, read_blob
 
 
 def read_fields(store: Store, project_id: str) -> SheetFields:

@@ -15,33 +15,40 @@ from .ballots import (
     ballot,
     ballot_item,
     check_question,
+    deal,
     exclusion,
     gold,
+    invitation,
     item_score,
     judgement,
     publication,
     question,
     question_option,
+    sitting,
     task,
     task_question,
     upload,
     voter,
+    voter_trait,
+    voting,
+    voting_link,
 )
 from .judges import model_answer, model_judge
-from .page import deal, invitation, sitting, voter_trait, voting, voting_link
-from .parts import job, metadata, simulation
 from .projects import (
     area,
     column_mapping,
     embedding,
     frequency_source,
     item,
+    job,
     log,
+    metadata,
     plan,
     project,
     project_embedding,
     registration,
     release,
+    simulation,
     token,
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, Boolean, CheckConstraint, Column, Float, Index, Integer, Table, UniqueConstraint
 
-from .parts import count_, id_, metadata, text_, to_
+from .projects import count_, id_, metadata, text_, to_
 
 # A record: a model asked about a ballot in one way. Answers of another model, prompt or wording have another record.
 model_judge = Table(

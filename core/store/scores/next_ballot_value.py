@@ -17,7 +17,7 @@ from ...ballots.audit import CutAudit, estimate_lost
 from ...errors import DisconnectedError, InputError, NotConvergedError, RunoffError
 from ...protocols.base import N_TOP
 from ...scores import BallotVotes
-from ...scores.fit import FittedVotes, fit_votes
+from ...scores.bradley_terry import FittedVotes, fit_votes
 from ...scores.posterior import item_posteriors
 from ...trust.stopping import NextBallotValue, value_of_next
 from .. import schema as t

@@ -22,8 +22,7 @@ from ...protocols.base import BOTH
 from ...scores import borda
 from ...tables import BALLOT_SCORES, DATASET, ITEMS
 from .. import schema as t
-from ..ballots.answers import rests_on
-from ..ballots.ballot_rows import Ballot, ballots_of, round_by_id
+from ..ballots.ballot_rows import Ballot, ballots_of, rests_on, round_by_id
 from ..command import fetch_rows, project_row
 from ..engine import Store
 from ..projects.plans import (

@@ -16,7 +16,7 @@ from ...metrics import average_ranks, rounded_scores
 from ...protocols import protocol_of
 from ...questions import RoundKind
 from ...scores import rescale
-from ...votes.upload_effects import N_TOP, Move, Pair, UploadEffect, compare_tops
+from ...votes.reasons import N_TOP, Move, Pair, UploadEffect, compare_tops
 from .. import schema as t
 from ..command import fetch_rows
 from ..schema.ballots import CAMPAIGN, TRIAL

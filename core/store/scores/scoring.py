@@ -21,10 +21,9 @@ from ...errors import DisconnectedError, InputError, NotConvergedError, StoreErr
 from ...protocols import Held, Scored, protocol_of
 from ...questions import RoundScores
 from ...scores import BallotVotes
-from ...scores.fit import FittedVotes
+from ...scores.bradley_terry import FittedVotes
 from .. import schema as t
-from ..ballots.answers import answers_of, rests_on
-from ..ballots.ballot_rows import Ballot, ballots_of, rounds_of, sentence_start
+from ..ballots.ballot_rows import Ballot, answers_of, ballots_of, rests_on, rounds_of, sentence_start
 from ..command import Change, fetch_rows, insert_rows
 from ..projects.plans import rankings_of
 from ..votes.tallies import ballot_votes

@@ -416,7 +416,6 @@ def items_of(
     project_id: str,
     *,
     area_id: int | None = None,
-    similarity: bool = False,
     only: Collection[int] | None = None,
 ) -> pd.DataFrame:
     """The items of the project or of one area (schema ITEMS), indexed by item id and in order of their positions.
@@ -426,8 +425,6 @@ def items_of(
     a, b = t.token.alias("a"), t.token.alias("b")
     columns = [t.item.c.id, t.item.c.position.label("item"), t.area.c.name.label("area")]
     columns += [a.c.text.label("token_a"), b.c.text.label("token_b")]
-    if similarity:
-        columns.append(t.item.c.similarity)
     query = (
         sa.select(*columns)
         .join(t.area, t.area.c.id == t.item.c.area_id)
@@ -440,11 +437,9 @@ def items_of(
         query = query.where(t.item.c.area_id == area_id)
     if only is not None:
         query = query.where(t.item.c.id.in_(only))
-    names = ["id", *ITEMS.columns, *(["similarity"] if similarity else [])]
+    names = ["id", *ITEMS.columns]
     frame = pd.DataFrame(fetch_rows(conn, query), columns=names).set_index("id")
     frame = frame.astype({"item": "int64", "area": "str", "token_a": "str", "token_b": "str"})
-    if similarity:
-        frame["similarity"] = frame["similarity"].astype("float64")
     return ITEMS.check(frame)
 
 

@@ -8,17 +8,17 @@ from functools import lru_cache
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.plurals import plural
+from ...base.numbers_in_words import plural
 from ...errors import InputError, RunoffError, StoreError
 from ...tabular import in_utf8
 from ...tokens.files import AreaTokens
 from ...tokens.frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq, rare, rare_by_area
 from ...tokens.frequency_files import read_frequencies
 from .. import schema as t
-from ..blobs import put_blob, read_blob, safe_name
 from ..command import command
 from ..engine import Store
 from ..projects.embedding_library import embeddings_of, open_library
+from ..stored_files import put_blob, read_blob, safe_name
 
 SHOWN_NOTES = 3  # of the remarks on a list of frequencies, all of which were shown when it was chosen
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from ...base.plurals import VoterCount
+from ...base.numbers_in_words import VoterCount
 from ...questions import COMPARISON, QuestionKind, RoundKind, kind_of
 from ...scores import BallotVotes
 from .. import schema as t
@@ -29,7 +29,7 @@ from ..ballots.ballot_rows import Ballot, ballots_of, pilot_of
 from ..command import fetch_rows, update_rows
 from ..engine import Store
 from ..projects.plans import rankings_of
-from ..voting.tallies import has_voting, write_lease_counts
+from ..voting.leases import has_voting, write_lease_counts
 from .reviews import apply_reviews
 
 _J = t.judgement.c

@@ -1,24 +1,28 @@
-"""The accepted uploads, and how one is withdrawn again."""
+"""The accepted uploads, and how one is withdrawn again.
+
+What goes when a project is deleted, an upload is withdrawn, or a voter takes consent back: to be said before.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
 from ...errors import StoreError
-from ...votes.upload_effects import UploadEffect
+from ...votes.reasons import UploadEffect
 from .. import schema as t
 from ..ballots.ballot_rows import Ballot, every_ballot_of, sentence_start
-from ..blobs import read_blob
 from ..command import Change, command
 from ..engine import Store, now
-from ..projects.mappings import read_again
 from ..projects.plans import ballot_named, belongs, is_comparison
 from ..scores.provisional import between, new_and_known, provisional_ranking_of, voters_heard
-from .intake import preview_of
+from ..stored_files import read_blob
+from .intake import preview_of, read_again
 from .judgements import write_judgements
-from .tallies import write_tallies
+from .tallies import progress_of, write_tallies
 
 
 @dataclass(frozen=True)
@@ -173,3 +177,79 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
         effect = between(before, provisional_ranking_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
         told = {"counts": found.counts, "effect": effect.stored()}
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload.id).values(told))
+
+
+@dataclass(frozen=True)
+class AtStake:
+    """Votes that count, or answers in rounds of other kinds, of how many voters; `last` is when the last came."""
+
+    votes: int
+    voters: int
+    last: str | None
+
+
+def of_project(store: Store, project_id: str) -> AtStake:
+    """What goes with a project. Votes are added up from the ballots' tallies; only assignments are read."""
+    a, b = t.assignment.c, t.ballot.c
+    told = sa.func.coalesce(a.submitted_at, t.upload.c.accepted_at)
+    query = (
+        sa.select(sa.func.count(a.voter_id.distinct()), sa.func.max(told))
+        .join(t.ballot, b.id == a.ballot_id)
+        .outerjoin(t.upload, t.upload.c.id == a.upload_id)
+        .where(b.project_id == project_id)
+    )
+    with store.read() as conn:
+        votes = sum(progress_of(conn, ballot.id).votes for ballot in every_ballot_of(conn, project_id))
+        voters, last = conn.execute(query).one()
+        return AtStake(votes, voters, _later(last, _on_pages(conn, b.project_id == project_id)))
+
+
+def of_upload(store: Store, project_id: str, upload_id: int) -> AtStake:
+    """What goes with an upload: its new votes as they were counted when it was taken."""
+    a, u = t.assignment.c, t.upload.c
+    query = sa.select(sa.func.count(a.voter_id.distinct()), sa.func.max(a.submitted_at)).where(a.upload_id == upload_id)
+    of_it = sa.select(u.counts, u.accepted_at).join(t.ballot, t.ballot.c.id == u.ballot_id)
+    with store.read() as conn:
+        row = conn.execute(of_it.where(u.id == upload_id, t.ballot.c.project_id == project_id)).one_or_none()
+        if row is None:
+            return AtStake(0, 0, None)
+        voters, last = conn.execute(query).one()
+        return AtStake(int(row.counts.get("new", 0)), voters, last or row.accepted_at)
+
+
+def of_sessions(store: Store, project_id: str, session_ids: Sequence[int]) -> AtStake:
+    """What goes with voters of a voting page, in the ballot or round that the page is of."""
+    d, j = t.deal.c, t.judgement.c
+    here = (t.sitting.c.id.in_(session_ids), t.ballot.c.project_id == project_id)
+    query = (
+        sa.select(sa.func.count(), sa.func.count(t.sitting.c.id.distinct()))
+        .select_from(t.deal)
+        .join(t.judgement, sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id))
+        .join(t.question, t.question.c.id == j.question_id)
+        .join(t.sitting, t.sitting.c.id == d.sitting_id)
+        .join(t.voting, t.voting.c.id == t.sitting.c.voting_id)
+        .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
+        .where(*here, j.status == "counted", t.question.c.role == "main")
+    )
+    with store.read() as conn:
+        votes, voters = conn.execute(query).one()
+        return AtStake(votes, voters, _on_pages(conn, *here))
+
+
+def _on_pages(conn: sa.Connection, *where: sa.ColumnElement[bool]) -> str | None:
+    """When the last answer was given on voting pages: an assignment there keeps the time of its first one."""
+    d, s = t.deal.c, t.sitting.c
+    query: sa.Select[Any] = (
+        sa.select(sa.func.max(d.answered_at))
+        .join(t.sitting, s.id == d.sitting_id)
+        .join(t.voting, t.voting.c.id == s.voting_id)
+        .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
+        .where(
+            d.task >= s.n_tasks - 1, *where
+        )  # whoever was given a task and hasn't begun it answered in the one before
+    )
+    return conn.execute(query).scalar_one()
+
+
+def _later(one: str | None, other: str | None) -> str | None:
+    return max(filter(None, (one, other)), default=None)

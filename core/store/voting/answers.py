@@ -16,8 +16,21 @@ from .. import schema as t
 from ..command import insert_one
 from ..engine import now
 from ..votes.tallies import is_excluded
-from .leases import LEASED_KINDS, VotingPage, last_answer, lease_again, release_expired, task_leases
-from .tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, move_check, stands_for_vote
+from .leases import (
+    ASIDE,
+    COUNTED,
+    LEASED,
+    LEASED_KINDS,
+    UNKNOWN,
+    VotingPage,
+    last_answer,
+    lease_again,
+    move,
+    move_check,
+    release_expired,
+    stands_for_vote,
+    task_leases,
+)
 
 MAX_SECONDS = 3600.0
 

@@ -24,7 +24,7 @@ from ...errors import BusyError, RunoffError
 from .. import schema as t
 from ..engine import Store, now
 from ..projects.plans import belongs, is_comparison
-from .tallies import write_lease_counts
+from .leases import write_lease_counts
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -27,7 +27,7 @@ from ..engine import Store, now
 from ..projects.plans import ballot_named, belongs
 from ..votes.tallies import write_tallies
 from .closing_pause import in_closing_pause, take_back
-from .tallies import write_lease_counts
+from .leases import write_lease_counts
 
 
 def new_salt() -> str:

@@ -10,13 +10,13 @@ from functools import cached_property
 import pandas as pd
 import sqlalchemy as sa
 
-from ...base.plurals import many
+from ...base.numbers_in_words import many
 from ...errors import StoreError
 from ...store import Store
 from ...store import schema as t
 from ...store.ballots.ballot_rows import every_ballot_of
-from ...store.blobs import read_blob
 from ...store.projects.plans import settings_for
+from ...store.stored_files import read_blob
 from ...store.votes.payment import assignments_of
 from ...votes.payment import Review, Rules, payments, propose, write_review
 

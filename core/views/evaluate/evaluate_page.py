@@ -125,11 +125,6 @@ def load(
     return shown(evaluation_inputs.load(store, project_id, n0, notion, policy, top, dataset=dataset))
 
 
-def view_of(dataset: pd.DataFrame, compared: ModelComparison | None, n0: float, notion: str) -> EvaluateView:
-    """The tables of a comparison with a dataset, taken with these settings; None for none."""
-    return shown(Evaluated(dataset, compared, (), (), n0, notion))
-
-
 def shown(found: Evaluated) -> EvaluateView:
     """The tables of an evaluation."""
     overall, by_area, common, without = [], [], [], []

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ...base.estimates import Estimate
-from ...base.percent import percent
-from ...base.plurals import many
+from ...base.numbers_in_words import many, percent
 from ...base.web import is_open
 from ...commands.figures.judges import JudgeFigures
 from ...dataset.files import to_csv

@@ -1,23 +1,57 @@
 """The leaderboard of the Evaluate page: one row an embedding, the best first, in words; the same by area; and what a
-headline by one figure alone would hide."""
+headline by one figure alone would hide.
+
+The floor and the top of a table of embeddings beside their figures.
+
+How many votes and tokens would tell two of a project's embeddings apart, in words.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from ...base.percent import percent
-from ...base.plurals import plural
+from ...base.numbers_in_words import percent, plural
+from ...commands.figures.evaluation import Scale
 from ...commands.figures.evaluation_inputs import FIGURES
 from ...evaluation import FigureEstimate, ModelComparison
+from ...evaluation.chance import shares_of
 from ...evaluation.differences import PairwiseDifference
+from ...evaluation.sample_size import Needed
 from ...metrics import rounded_scores
 from .evaluate_page import EvaluateView
-from .figure_scale import SHARE
 from .token_intervals import with_and
+
+NO_SHARE = "No share from chance to the best that the votes allow:"
+SHARE = "share"  # of a figure's name, in tables: from chance to the best that the votes allow
+
+
+def with_shares(view: EvaluateView, top: Scale) -> tuple[EvaluateView, tuple[str, ...]]:
+    """The view with the shares of ρ_w and τ_w beside them, overall and over common items, and why some are blank.
+
+    The ceiling is that of all items. Without any the view is as it was, and the reasons say why there is none.
+    """
+    compared, ceilings = view.compared, top.ceilings
+    if compared is None or not ceilings:
+        return view, tuple(f"{NO_SHARE} {problem}" for problem in top.problems)
+    tables, reasons = {"overall": view.overall, "common": view.common}, []
+    for name, found in shares_of(compared, ceilings).items():
+        if not len(tables[name]):
+            continue
+        for key, label in FIGURES[:2]:
+            column = f"{label} {SHARE}"
+            values = [np.nan if (value := of[key].value) is None else value for of in found]
+            place = list(tables[name].columns).index(label) + 1
+            tables[name] = tables[name].copy()
+            tables[name].insert(place, column, values)
+            named = zip(compared.names, found, strict=True)
+            reasons += [f"{model}, {column}: {of[key].reason}" for model, of in named if of[key].reason]
+    return replace(view, overall=tables["overall"], common=tables["common"]), tuple(dict.fromkeys(reasons))
+
 
 POSSIBLE = "of what is possible"  # a figure between chance and the ceiling, as a column's name
 WITH_INTERVAL = " with its 90 % interval"  # after the name of a figure, as a column's name
@@ -196,3 +230,15 @@ def _first(rows: pd.DataFrame, label: str) -> list[str]:
     there = rows.dropna(subset=[label])
     values = rounded_scores(there[label], largest=1)
     return there["embedding"][values == values.max(initial=-np.inf)].tolist()
+
+
+def sentence(needed: Needed, first: str, second: str, now: int) -> str:
+    """What is needed, in a sentence; `now` is what there is."""
+    if needed.tried:
+        return f"To tell {first} and {second} apart with 80 % takes {needed}; there are {now:,} now."
+    return f"{first} and {second} don't differ at all, so no number of {needed.unit} tells them apart."
+
+
+def simulated(needed: Needed) -> str:
+    """How much was simulated, in a sentence."""
+    return f"{needed.simulations:,} simulations of {needed.least:,} to {needed.most:,} {needed.unit}."

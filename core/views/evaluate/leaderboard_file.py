@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ... import __version__
-from ...base.percent import percent
-from ...base.plurals import plural
+from ...base.numbers_in_words import percent, plural
 from ...base.templating import environment
 from ...commands.figures.evaluation_inputs import FIGURES
 from ...evaluation import FigureEstimate, ModelComparison

@@ -10,7 +10,7 @@ from math import inf
 import numpy as np
 import pandas as pd
 
-from ...base.percent import percent
+from ...base.numbers_in_words import percent
 from ...commands.figures.evaluation import TOKENS_ENDS, TokensFound, with_bounds
 from ...commands.figures.evaluation_inputs import FIGURES
 from ...evaluation import Correlations, ModelComparison

@@ -26,7 +26,7 @@ from ...evaluation.causes import (
 from ...store import Store
 from ...store.tokens.frequencies import frequencies_of, source_of
 from ...tokens.frequencies import KINDS, rare
-from .embedding import N_RANDOM, SEED, curves_of
+from ..embeddings import N_RANDOM, SEED, curves_of
 from .evaluate_page import EvaluateView
 
 TOP_SHARE = 0.1  # of the items are the top that hubs crowd

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...base.estimates import Estimate
-from ...base.plurals import many
+from ...base.numbers_in_words import many
 from ...questions.best_worst.report import BestWorstReport, Halves
 from ..wording import estimated
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ...base.estimates import Estimate
-from ...base.plurals import many, plural
-from ...evaluation.ratings.report import RatingReport
+from ...base.numbers_in_words import many, plural
+from ...evaluation.rating_report import RatingReport
 from ...questions.rating.scales import Qualified
 from ...questions.rating.statistics import Deviation, Fit, ModelPlace
 from ...tabular.csv_writing import cells_of, csv_text, harmless

@@ -10,22 +10,20 @@ import numpy as np
 import pandas as pd
 
 from ...base.durable import slug
-from ...base.percent import percent
-from ...base.plurals import many
+from ...base.numbers_in_words import many, percent
 from ...dataset.side_by_side import SideBySide, of_dataset, side_by_side
 from ...embeddings import Embedding
 from ...errors import InputError, RunoffError
 from ...evaluation import evaluate
-from ...evaluation.ratings.report import RatingReport, report
+from ...evaluation.rating_report import RatingReport, report
 from ...evaluation.results import FigureEstimate
 from ...platforms.answer_files import read_gold
 from ...questions import RoundSettings, round_kind
 from ...questions.order.groups import GroupComparison, score_groups
 from ...questions.rating.scales import Qualified
 from ...store import Store
-from ...store.ballots.answers import answers_of, rating_set
-from ...store.ballots.answers import preferences as preferences_of
-from ...store.ballots.ballot_rows import Ballot, rounds_of
+from ...store.ballots.ballot_rows import Ballot, answers_of, rating_set, rounds_of
+from ...store.ballots.ballot_rows import preferences as preferences_of
 from ...store.projects.embedding_library import open_library, read_embeddings
 from ...store.scores.next_ballot_value import closed_fit_of
 from ...store.scores.project_dataset import read_dataset, round_dataset

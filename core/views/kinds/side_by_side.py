@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ...base.plurals import many
+from ...base.numbers_in_words import many
 from ...charts.campaign_charts import BLUE, GREY, ORANGE, Chart, thin
 from ...dataset.side_by_side import SideBySide
 from ..wording import ends

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ...base.plurals import many
+from ...base.numbers_in_words import many
 from ...errors import InputError, Issue
 from ...metrics import rounded_scores
-from ...questions.order.files import GroupFile
 from ...questions.order.groups import GroupComparison, GroupFigure, GroupScores, Similarity, TargetGroup
+from ...questions.order.kind import GroupFile
 from ...questions.order.orders import GroupAgreement
 from ..wording import out_of
 

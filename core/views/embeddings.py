@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ...embeddings import DuplicateVectors, Embedding, NormsSummary
-from ...encoders import ENCODED
-from ...errors import InputError, RunoffError
-from ...store import Store
-from ...store.command import project_row
-from ...store.projects.embedding_library import Imported, embeddings_of, open_library
-from ...store.tokens.areas import items_of
+from ..embeddings import DuplicateVectors, Embedding, NormsSummary
+from ..encoders import ENCODED
+from ..errors import InputError, RunoffError
+from ..store import Store
+from ..store.command import project_row
+from ..store.projects.embedding_library import Imported, embeddings_of, open_library
+from ..store.tokens.areas import items_of
 
 N_RANDOM = 5000
 SEED = 3

@@ -1,1 +1,0 @@
-"""Sets of ratings worked out: figures, conditions compared, models on texts."""
