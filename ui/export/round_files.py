@@ -25,7 +25,7 @@ def show_rounds(project: Project, area_id: int | None, kind: RoundKind) -> None:
         _groups(project, found, stem)
         return
     files = cache.load_round(view.files, frame.store(), project, found.round)
-    st.caption("The command `evaluate` takes the dataset, as any other.")
+    st.caption("The command evaluate takes the dataset, as any other.")
     dataset_files.formats(files, expanded=True)
     st.subheader("What is in it")
     st.caption("The first ten items, under the names of the file's columns.")

@@ -52,7 +52,7 @@ def _rounds(project: Project, area_id: int | None, kind: RoundKind, rounds: tupl
             f"No round of {kind.about.label} is drawn yet, so there are no scores.", "collect", "collect answers"
         )
         return
-    found = kinds.one_of(project, area_id, rounds)
+    found = kinds.one_of(project, area_id, sorted(rounds, key=lambda one: one.round.is_open))  # closed ones first
     if found.round.is_open:
         st.caption("Its scores are computed when it is closed.")
         frame.next_step("collect", "collect answers")
