@@ -57,7 +57,7 @@ from core.store.tokens.areas import add_areas
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.intake import accept_upload
 from core.store.voting.owner_commands import read_invitations, read_link
-from core.views.collect.collection_methods import outgoing
+from core.views.collect.collect_page import outgoing
 from core.views.collect.tasks import load as load_pages
 from core.views.log import SENTENCES
 from core.voters.model import exponential
