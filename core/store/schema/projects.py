@@ -241,7 +241,7 @@ plan = Table(
     text_("created_at"),
     since_("0002", to_("area", nullable=True)),  # the area it is for where each has a ranking of its own
     since_("0005", Column("checks", JSON)),  # the checks a ballot gets (core/ballots/checks.py); NULL: none
-    since_("0009", text_("aim", nullable=True)),  # rho_w or tau_w (core/protocols/base.py: AIMS); NULL: both
+    since_("0010", text_("aim", nullable=True)),  # rho_w or tau_w (core/protocols/base.py: AIMS); NULL: both
 )
 
 # A plan with its seeds and rules as it was frozen before ballot 1, to be shown later.
