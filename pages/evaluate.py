@@ -26,8 +26,10 @@ from ui.shared import cache, frame, kinds
 project = frame.project()
 st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
+    first = st.container()
     judges_box.alone(project)
-    frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
+    with first:
+        frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
 standings = cache.load_standings(frame.store(), project)
 kind = kinds.choose(project, standings)
@@ -44,8 +46,10 @@ with st.container(horizontal=True, vertical_alignment="center"):
     chosen = settings.show(project)
 view: EvaluateView = cache.load_evaluation(frame.store(), project, chosen.n0, chosen.notion, chosen.policy, chosen.top)
 if view.dataset.empty:
+    first = st.container()
     judges_box.alone(project)
-    frame.nothing_yet("There are no scores to compare with yet.", "collect", "collect votes")
+    with first:
+        frame.nothing_yet("There are no scores to compare with yet.", "collect", "collect votes")
 with signs:
     headline.signs(view, project)
 if not view.evaluations:

@@ -297,7 +297,7 @@ def test_an_open_tab_alone_is_drawn(demo, visit) -> None:
     assert [table.proto.alt for table in app.table] == ["Leaderboard", "Embeddings by area"]
     turn_to(app, "All figures")
     assert not app.exception
-    assert [table.proto.alt for table in app.table] == ["Leaderboard"]
+    assert [table.proto.alt for table in app.table] == ["Leaderboard", "Embeddings over all areas"]
     for tab in ("Differences", "Disagreements", "Parts", "Variants"):
         turn_to(app, tab)
         assert not app.exception, tab

@@ -193,10 +193,10 @@ def test_kinds_are_compared_at_the_plans_hours_with_its_voters(demo, visit):
     assert hours == pytest.approx(round(settings.cost(settings.plan(size)).hours, 1))
     seconds = labelled(app.number_input, "Seconds to read an item").value
     assert 3 * seconds == pytest.approx(settings.seconds_per_comparison, abs=0.02)
-    assert len([box for box in app.selectbox if box.label == "Guess of the voters"]) == 1
+    assert len([box for box in app.selectbox if box.label == "Assumed voters"]) == 1
     app = opened(of_kind(visit("plan", "demo"), "rating"), "schemes")
     assert labelled(app.number_input, "Person-hours").value == hours
-    assert len([box for box in app.selectbox if box.label == "Guess of the voters"]) == 1
+    assert len([box for box in app.selectbox if box.label == "Assumed voters"]) == 1
 
 
 def test_gold_and_experts_beside_ratings(demo, visit):
