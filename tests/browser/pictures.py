@@ -50,7 +50,20 @@ PICTURES = (
     Picture("scores", "scores", 1000),
     Picture("evaluate", "evaluate", 900),
     Picture("export", "export", 760),
-    Picture("project-phone", "", PHONE_HEIGHT, PHONE),
+    Picture("voters", "voters", 760),
+    *(
+        Picture(f"{name}-phone", address, PHONE_HEIGHT, PHONE, project)
+        for name, address, project in (
+            ("project", "", DEMO_ID),
+            ("plan", "plan", DEMO_ID),
+            ("collect", "collect", OPEN_ID),
+            ("scores", "scores", DEMO_ID),
+            ("evaluate", "evaluate", DEMO_ID),
+        )
+    ),
+    Picture("collect-dark", "collect", 900, project=OPEN_ID, scheme="dark"),
+    Picture("scores-dark", "scores", 1000, scheme="dark"),
+    Picture("evaluate-dark", "evaluate", 900, scheme="dark"),
 )
 
 

@@ -89,6 +89,7 @@ def test_ratings_are_worked_out_and_what_was_not_taken_is_listed(demo, visit):
     assert list(tables(app, "mean", "SD")[0]["second"]) == ["salt", "boat", "salt"]
 
 
+@pytest.mark.release
 def test_models_stand_beside_the_string_baselines(demo, visit):
     tokens = read_areas(demo, "demo")[0].tokens[:6]
     pairs = [(a, b) for i, a in enumerate(tokens) for b in tokens[i + 1 :]]
@@ -113,6 +114,7 @@ def test_a_file_that_is_no_rating_set_says_what_it_lacks(demo, visit):
     assert "needs two columns with the texts of an item" in words(app)
 
 
+@pytest.mark.release
 def test_pasted_groups_are_scored_and_repeats_told(demo, visit):
     one, two, three, four = read_areas(demo, "demo")[0].tokens[:4]
     line = f"{two},0.90,{three},0.10"
@@ -162,6 +164,7 @@ def test_groups_are_proposed_saved_and_ordered(demo, visit):
     assert found.n_comparisons == len(groups)
 
 
+@pytest.mark.release
 def test_schemes_are_compared_by_a_job_and_kept(empty, visit):
     project_id = create_project(empty, "Nothing yet")
     app = opened(visit("plan", project_id), "schemes")
@@ -199,6 +202,7 @@ def test_kinds_are_compared_at_the_plans_hours_with_its_voters(demo, visit):
     assert len([box for box in app.selectbox if box.label == "Assumed voters"]) == 1
 
 
+@pytest.mark.release
 def test_gold_and_experts_beside_ratings(demo, visit):
     app = upload(of_kind(visit("scores", "demo"), *RATINGS), "File of ratings", "wide.csv", WIDE)
     upload(app, "Gold ratings", "gold.csv", b"word1,word2,score\nboat,ship,9\nsea,salt,6\n")
@@ -210,6 +214,7 @@ def test_gold_and_experts_beside_ratings(demo, visit):
     assert found["mean"].tolist() == pytest.approx([((9 + 8.5 + 9) / 3 - 8 + (7 + 5 + 6.5) / 3 - 6) / 2])
 
 
+@pytest.mark.release
 def test_genres_can_be_held_out(demo, visit):
     one, two, three, four, five, six = read_areas(demo, "demo")[0].tokens[:6]
     rows = [f"{a}\t{b}\t{g}\t{s}" for a, b, g, s in (
@@ -235,6 +240,7 @@ ORDERS = b"target,voter,word,place\n" + b"".join(
 )
 
 
+@pytest.mark.release
 def test_orders_of_groups_agree_and_whoever_stands_apart_is_proposed(demo, visit):
     app = upload(of_kind(visit("scores", "demo"), *GROUPS), "File of orders", "orders.csv", ORDERS)
     assert "2 targets ordered by 4 people: mean pairwise ρ -0.083." in words(app)
@@ -265,6 +271,7 @@ def test_best_worst_judgements_are_worked_out_and_tuples_drawn(demo, visit):
     assert data.startswith(b"tuple,item_1,item_2,item_3,item_4,best,worst,voter\n1,")
 
 
+@pytest.mark.release
 def test_best_and_worst_that_can_be_items_or_places_are_asked_about(demo, visit):
     data = b"item_1,item_2,item_3,best,worst\n3,1,2,1,3\n2,3,1,1,3\n"
     app = upload(of_kind(visit("scores", "demo"), *JUDGEMENTS), "File of judgements", "bw.csv", data)
@@ -276,6 +283,7 @@ def test_best_and_worst_that_can_be_items_or_places_are_asked_about(demo, visit)
     assert found.set_index("item")["best"].to_dict() == {"3": 1, "2": 1, "1": 0}
 
 
+@pytest.mark.release
 def test_the_projects_scores_beside_a_file(demo, visit):
     from core.store.scores.project_dataset import read_dataset
 
