@@ -62,6 +62,7 @@ def test_an_import_runs_to_its_end(store):
     assert leftovers(store) == [imported.id]
 
 
+@pytest.mark.release
 def test_a_file_whose_name_is_not_utf8_is_imported_and_shown_as_it_can_be(store, tmp_path):
     path = tmp_path / os.fsdecode(b"mod\xe8le.vec")
     path.write_bytes(b"a 1 2\nb 3 4\n")
@@ -207,6 +208,7 @@ def test_an_unknown_kind_of_job_is_refused(store):
         lifecycle.start(store, "make coffee", {})
 
 
+@pytest.mark.release
 def test_a_damaged_import_is_mended_by_importing_again(store):
     project_id = create_project(store, "One")
     params = {"path": str(DEMO), "name": "Demo"}

@@ -69,7 +69,7 @@ class TestAddress:
         create_project(store, "P")
         assert [project.name for project in list_projects(reopened())] == ["P"]
         assert sorted(path.name for path in store.folder.iterdir()) == [
-            "backups", "database.json", "embeddings", "incoming", "uploads",
+            "answers", "backups", "database.json", "embeddings", "incoming", "uploads",
         ]  # fmt: skip
         assert "se:cret" not in (store.folder / "database.json").read_text()
 

@@ -348,7 +348,7 @@ def test_each_project_has_its_own_choice_and_copies_keep_it(store, project):
 def test_a_choice_that_cannot_be_is_refused(store, project, tmp_path):
     project_id, _ = project
     pairs = put(store, write(tmp_path, b"token_a,token_b,similarity\nship,boat,0.5\n", "s.csv"))
-    with pytest.raises(StoreError, match="not compared"):
+    with pytest.raises(StoreError, match="no longer compared"):
         set_lookup(store, project_id, pairs, LookUp())
     add_embedding(store, project_id, pairs)
     with pytest.raises(InputError, match="no vectors"):

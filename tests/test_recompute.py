@@ -150,6 +150,7 @@ def test_one_changed_bit_of_a_score_is_found(store, project):
     assert found.largest == near - exact
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("project", ["runoff"], indirect=True)
 def test_only_a_fit_by_other_steps_may_differ_by_more_than_last_bits(store, project):
     published = read_published(publish(store, project).data)

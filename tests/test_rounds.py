@@ -292,7 +292,7 @@ def test_a_file_of_another_scheme_is_told(store, scheme, other):
     found = preview_answers(store, one, data, "wrong.csv", ballot_id=round_id(store, one))
     assert not found.takes_something
     assert set(found.counts) <= {"other_ballot", "no_answer"}
-    with pytest.raises(InputError, match="no result file of"):
+    with pytest.raises(InputError, match="isn't a result file of"):
         preview_answers(store, one, b"x,y\n1,2\n", "x.csv", ballot_id=round_id(store, one))
 
 

@@ -82,7 +82,7 @@ def test_a_file_without_what_it_needs_is_told():
         ("AssignmentId,WorkerId,Answer.rating_1\nA,W,1\n", "lacks the column Input.task_id"),
         (f"{HEAD},Answer.choice_1\nA,W,r1-1,left\n", "it holds no ratings"),
         ("question_id,answer\nr1-1-1,2\n", "lacks the column voter"),
-        ("word,score\na,1\n", "no result file of ratings"),
+        ("word,score\na,1\n", "isn't a result file of ratings"),
     ):
         with pytest.raises(InputError, match=said):
             read_round_results(text.encode(), "results.csv", round_kind(RATING))

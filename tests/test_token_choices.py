@@ -92,7 +92,7 @@ def test_what_cannot_be_used_changes_nothing(store):
         use_list(store, project_id, b"no counts here", "x.csv", share=0.1, lower=False)
     with pytest.raises(InputError, match="between 0 and 1"):
         use_list(store, project_id, LIST, "x.csv", share=0.0, lower=False)
-    with pytest.raises(StoreError, match="not compared"):
+    with pytest.raises(StoreError, match="no longer compared"):
         use_ranks(store, project_id, "nobody", share=0.1, lower=False)
     assert get_project(store, project_id).revision == before
     with store.read() as conn:

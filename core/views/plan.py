@@ -347,7 +347,7 @@ def unknown_tokens(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 def share_text(found: Share) -> str:
     """A share with its interval and the counts behind it, or a dash.
 
-    >>> from ...base.estimates import share
+    >>> from core.base.estimates import share
     >>> share_text(share(2, 50)), share_text(share(0, 0))
     ('4 % (1 to 11), 2 of 50', '–')
     """

@@ -68,6 +68,7 @@ def test_evaluate_answers_on_one_screen_and_nothing_behind_it_is_cut(
     check_tabs(visitor, "evaluate")
 
 
+@pytest.mark.release
 def test_scores_are_short_and_nothing_behind_them_is_cut(server: Server, visit: Callable[..., Visitor]) -> None:
     visitor = open_page(visit, server, "scores", DESK, color_scheme="dark")
     visitor.says("points")  # of trust
@@ -105,6 +106,7 @@ def test_a_phone_shows_model_figure_and_interval_pair_and_score(server: Server, 
     assert box_of(first)["bottom"] <= 2 * PHONE["height"]
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("page", "tab", "table", "cells"),
     [
@@ -124,6 +126,7 @@ def test_behind_a_tab_a_phone_shows_name_and_figure(
         assert box_of(row.locator("th, td").nth(cells - 1))["right"] <= PHONE["width"]
 
 
+@pytest.mark.release
 def test_every_page_says_first_where_things_stand(server: Server, visit: Callable[..., Visitor]) -> None:
     visitor = visit(server, viewport=DESK)
     for page, said in {
@@ -138,6 +141,7 @@ def test_every_page_says_first_where_things_stand(server: Server, visit: Callabl
         assert box_of(line)["bottom"] <= 300, page
 
 
+@pytest.mark.release
 def test_what_was_done_is_said_once_and_where_it_is_seen(server: Server, visit: Callable[..., Visitor]) -> None:
     """A button far down a phone's page: the page goes to the message, which covers nothing."""
     store = open_store(server.workspace)

@@ -87,6 +87,7 @@ def test_an_encoding_is_offered_where_the_file_is_not_in_utf8(empty, type_path, 
     assert open_library(empty, embedding).missing(["flûte", "flute"]) == ["flute"]
 
 
+@pytest.mark.release
 def test_an_array_asks_for_its_words(empty, type_path, tmp_path):
     folder = tmp_path / "array"
     folder.mkdir()
@@ -101,6 +102,7 @@ def test_an_array_asks_for_its_words(empty, type_path, tmp_path):
     assert (embedding.n_words, embedding.dimensions) == (3, 3)
 
 
+@pytest.mark.release
 def test_similarities_of_another_model_are_an_embedding_too(empty, type_path, tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("token_a,token_b,similarity\nanvil,barge,0.5\nanvil,candle,0.25\n")
@@ -141,6 +143,7 @@ def test_odd_names_of_files_do_no_harm(type_path, tmp_path, monkeypatch):
     assert "*a*.txt" in words(app)
 
 
+@pytest.mark.release
 def test_an_encoding_can_be_chosen_where_the_fault_lies_far_down(empty, type_path, tmp_path):
     path = tmp_path / "late.txt"
     lines = [f"word{n} 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0" for n in range(60_000)]

@@ -86,6 +86,7 @@ def test_intervals_are_kept_as_they_are(demo, view, monkeypatch, started) -> Non
     assert (kept.n_tokens, kept.problem) == (78, "")
 
 
+@pytest.mark.release
 def test_floor_top_and_map_are_kept_as_they_are(demo, view, started) -> None:
     for name in ("floor", "top"):
         at_once, kept = made(demo, view, name)

@@ -123,6 +123,7 @@ def test_tokens_say_what_is_told_apart(demo, view) -> None:
     assert evaluate_tokens.figures_table(again.compared).equals(table)
 
 
+@pytest.mark.release
 def test_floor_and_top(demo, view) -> None:
     floor = found_of(demo, view, "floor")
     assert floor.floor["model"].tolist()[0] == evaluation.RANDOM

@@ -186,6 +186,7 @@ def test_a_version_is_not_released_of_another_state_than_was_seen(many, visit, s
     assert "was changed in the meantime" in words(app.run())
 
 
+@pytest.mark.release
 def test_votes_hinder_no_version(many, visit, started):
     release(visit("export", "demo"), "1.0")
     vote(many, 3)

@@ -115,6 +115,7 @@ def buttons(app) -> list[str]:
     return [button.label for button in app.button]
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("page", PAGES)
 def test_the_page_asks_computes_in_the_background_and_finds_it_again(page, many, visit, started):
     button, label = PAGES[page]
