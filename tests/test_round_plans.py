@@ -77,7 +77,7 @@ def test_settings_that_make_no_sense_are_refused_and_groups_may_come_later(store
     project_id = make_project(store, plan=None)
     save_round_plan(store, project_id, replace(SMALL[ORDER], groups=()))
     revision = get_project(store, project_id).revision
-    with pytest.raises(PlanError, match="People a question"):
+    with pytest.raises(PlanError, match="People per question"):
         save_round_plan(store, project_id, replace(SMALL[RATING], raters=0))
     one = replace(GROUPS[0], positives=("dog",))
     with pytest.raises(PlanError, match="fewer than two positives"):

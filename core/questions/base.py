@@ -271,10 +271,10 @@ class RoundKind(QuestionKind, Page):
         if settings.language not in LANGUAGES:
             raise PlanError(f"People read one of {', '.join(LANGUAGES)}, found {settings.language!r}.")
         limits = {
-            "raters": (1, 1000, "People a question"),
+            "raters": (1, 1000, "People per question"),
             "task_size": (1, MAX_TASK_SIZE, "Questions per task"),
             "size": (3, 10, "Items a tuple"),
-            "appearances": (1, 1000, "Tuples an item"),
+            "appearances": (1, 1000, "Tuples per item"),
             "keep": (0.01, 1, "The share that goes on"),
             "seconds": (0.1, 3600, "Seconds a question"),
             "reward": (0, 10_000, "The reward"),

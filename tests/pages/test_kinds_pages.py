@@ -141,7 +141,7 @@ def test_groups_are_proposed_saved_and_ordered(demo, visit):
     app = of_kind(visit("plan", "demo"), "order")
     assert "The plan has no groups yet." in words(app)
     labelled(app.selectbox, "Area").set_value(0)
-    labelled(app.number_input, "Targets an area").set_value(100)
+    labelled(app.number_input, "Targets per area").set_value(100)
     press(app, "Propose")
     assert not app.exception
     area = read_areas(demo, "demo")[0]
@@ -339,7 +339,7 @@ def test_a_project_of_another_kind_goes_its_whole_way_on_the_same_pages(empty, v
     app = visit("plan", project_id)
     assert shown_kinds(app)[1] == "rating"
     assert "360 answers, 0.6 h, 12.00: 72 questions in 8 tasks, each with 5 assignments." in words(app)
-    labelled(app.number_input, "People a question").set_value(2).run()
+    labelled(app.number_input, "People per question").set_value(2).run()
     assert "Not saved yet" in words(app)
     press(app, "Save this plan")
     app = visit("collect", project_id)

@@ -12,7 +12,7 @@ def test_a_fifth_kind_is_on_the_pages(demo, visit, odd):
     app = visit("plan", "demo")
     labelled(app.get("button_group"), "Kind of question").set_value("odd").run()
     assert OddOne.about.offered in words(app)
-    labelled(app.number_input, "Tuples an item").set_value(2).run()
+    labelled(app.number_input, "Tuples per item").set_value(2).run()
     press(app, "Save this plan")
     app.switch_page("../pages/collect.py").run()
     press(app, "Draw round 1")

@@ -70,7 +70,7 @@ def _propose(project: Project, models: list[Imported], key: str) -> Proposed | N
     with st.container(horizontal=True, vertical_alignment="bottom"):
         model = choosers.embedding("Embedding", models, key=f"model-{key}", width=200)
         area = choosers.selectbox("Area", names, key=f"area-{key}", width=180, apart=_an_area)
-        n_targets = st.number_input("Targets an area", 1, 10_000, 5, key=f"targets-{key}", width=130)
+        n_targets = st.number_input("Targets per area", 1, 10_000, 5, key=f"targets-{key}", width=130)
         sizes = [
             st.number_input(label, least, 20, usual, key=f"{label}-{key}", width=110) for label, least, usual in SIZES
         ]

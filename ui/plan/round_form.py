@@ -43,10 +43,10 @@ def _people(settings: RoundSettings, key: str, row: DeltaGenerator) -> RoundSett
     """What every kind asks for."""
     with row:
         raters = st.number_input(
-            "People a question", 1, 1000, settings.raters, key=f"raters-{key}", width=150,
+            "People per question", 1, 1000, settings.raters, key=f"raters-{key}", width=150,
             help="Publish each task with so many assignments: then nobody is asked the same twice.",
         )  # fmt: skip
-        task_size = st.number_input("Questions a task", 1, 50, settings.task_size, key=f"task-size-{key}", width=150)
+        task_size = st.number_input("Questions per task", 1, 50, settings.task_size, key=f"task-size-{key}", width=150)
     return replace(settings, raters=raters, task_size=task_size)
 
 
@@ -74,7 +74,7 @@ def _scale(settings: RoundSettings, key: str, project: Project, row: DeltaGenera
             value=was.sorts_first if name == before else scale.sorts_first,
             key=f"sort-{key}-{name}",
             help=(
-                "People sort the cards of a task into piles, one an anchor, before they give numbers. With anchors it "
+                "People sort the cards of a task into piles, one per anchor, before they give numbers. With anchors it "
                 "gave the least noise (O'Shea and others 2013)."
             ),
         )
@@ -112,7 +112,7 @@ def _tuples(settings: RoundSettings, key: str, project: Project, row: DeltaGener
     with row:
         size = st.number_input("Items a tuple", 3, 10, settings.size, key=f"size-{key}", width=130)
         appearances = st.number_input(
-            "Tuples an item", 1, 1000, settings.appearances, key=f"appearances-{key}", width=130,
+            "Tuples per item", 1, 1000, settings.appearances, key=f"appearances-{key}", width=130,
             help="In how many tuples each item stands.",
         )  # fmt: skip
     return replace(settings, size=size, appearances=appearances)
