@@ -35,7 +35,7 @@ from .store import schema as t
 from .store.command import command, mark_done
 from .store.engine import now
 from .store.projects.embedding_library import adopt_import, embeddings_of, record_import, take_import, unlink_embedding
-from .store.projects.servers import check_allowed
+from .store.projects.model_servers import check_allowed
 from .store.tokens.areas import areas_of
 
 BEAT_SECONDS = 5.0

@@ -21,7 +21,7 @@ from core.store import Store
 from core.store.backups import back_up
 from core.store.projects.archive import duplicate_project, export_project, import_project
 from core.store.projects.embedding_library import open_library, read_embeddings
-from core.store.projects.servers import allow_server, allowed_servers, check_allowed
+from core.store.projects.model_servers import allow_server, allowed_servers, check_allowed
 from core.views.log import what
 from tests.models_server import ModelsServer, models_server, right, vector_of, whole
 

@@ -109,7 +109,7 @@ def _of_server(
 ) -> dict[str, Any]:
     """What a job asks a server for; says what goes where, and refuses unless the project may send it."""
     from ..encoders import EmbeddingServer
-    from ..store.projects.servers import allow_server, allowed_servers
+    from ..store.projects.model_servers import allow_server, allowed_servers
     from ..store.tokens.areas import areas_of
 
     server = EmbeddingServer(address, model, template, batch)

@@ -9,8 +9,8 @@ from core.encoders import EmbeddingServer
 from core.encoders.server import KEY_VARIABLE, TOKEN
 from core.errors import RunoffError
 from core.store import Store
+from core.store.projects.model_servers import allow_server, allowed_servers
 from core.store.projects.project_commands import Project
-from core.store.projects.servers import allow_server, allowed_servers
 from ui.embeddings import encoder_box
 from ui.shared import cache, frame
 
