@@ -293,7 +293,7 @@ def test_both_ways_to_read_a_file_agree(rows: list[str], end: str, header: str):
     assert (fast.n_rows, fast.issues) == (slow.n_rows, slow.issues)
 
 
-@pytest.mark.parametrize("row", ["", " ", ",,", '"",""', "\u00a0,", ",\r"])
+@pytest.mark.parametrize("row", ["", " ", " , ", ",,", '"",""', "\u00a0,", ",\r"])
 def test_a_blank_line_is_no_row_and_is_counted_as_a_line(row: str):
     header, end = ('"a","b"', '"y"') if '"' in row else ("a,b", "y")
     file = open_csv(f"{header}\nx,{end}\n{row}\nx,{end}\n{row}\n{row}\nx,{end}\n".encode(), "x.csv")

@@ -418,11 +418,15 @@ def _may_be_blank(table: pa.Table, at: int) -> bool:
 
 @cache
 def _blank_line(delimiter: str, quoted: bool) -> re.Pattern[str]:
-    """A line end and a blank line after it."""
+    """A line end and a blank line after it.
+
+    Without possessive quantifiers, which Python 3.11 before 3.11.5 matches wrongly; what spaces match and the delimiter
+    are disjoint, so that nothing is tried twice.
+    """
     d = re.escape(delimiter)
-    spaces = rf"(?:(?!{d})[^\S\n])*+"
-    cell = rf'(?:"[^\S\n]*+"|{spaces})' if quoted else spaces
-    return re.compile(rf"\n{cell}(?:{d}{cell})*+\r?+(?=\n)")
+    spaces = rf"[^\S\n{d}]*"
+    cell = rf'(?:"[^\S\n]*"|{spaces})' if quoted else spaces
+    return re.compile(rf"\n{cell}(?:{d}{cell})*\r?(?=\n)")
 
 
 def _without_blanks(body: str, dialect: Dialect) -> tuple[str, list[int]] | None:
