@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -98,7 +99,8 @@ def find_dialect(text: str, name: str, *, delimiters: tuple[str, ...] = DELIMITE
     begin = _begin(text, name, delimiters)
     if '"' not in text:
         return Dialect(begin.delimiter, False, True, begin.start), begin.header
-    if _simple(begin.delimiter).fullmatch(text, begin.start):
+    simple = _simple(begin.delimiter).fullmatch
+    if simple(text, begin.start) if POSSESSIVE else all(simple(line) for line in lines(text, begin.start)):
         return Dialect(begin.delimiter, True, True, begin.start), begin.header
     return _by_marks(begin, lambda: lines(text, begin.start), name)
 
@@ -231,14 +233,19 @@ def _first_record(text: str, delimiter: str, start: int, name: str) -> list[str]
         return []
 
 
+# Python 3.11 matched possessive quantifiers wrongly before 3.11.5. Without them the same texts match, but a long text
+# takes much memory: there lines are looked at one by one.
+POSSESSIVE = "+" if sys.version_info >= (3, 11, 5) else ""
+
+
 @cache
 def _simple(delimiter: str) -> re.Pattern[str]:
     """A text in which every mark belongs to a pair around a cell, no such cell holds a line end, and none begins or
     ends with a delimiter, as what lies between two marks that are cells does."""
-    d = re.escape(delimiter)
-    cell = rf'(?:"(?!{d})(?:[^"\r\n]|"")*+(?<!{d})"|[^"\r\n{d}]*+)'
-    row = rf"{cell}(?:{d}{cell})*+"
-    return re.compile(rf"(?:{row}(?:\r\n|\r|\n))*+{row}")
+    d, all_of = re.escape(delimiter), f"*{POSSESSIVE}"
+    cell = rf'(?:"(?!{d})(?:[^"\r\n]|""){all_of}(?<!{d})"|[^"\r\n{d}]{all_of})'
+    row = rf"{cell}(?:{d}{cell}){all_of}"
+    return re.compile(rf"(?:{row}(?:\r\n|\r|\n)){all_of}{row}")
 
 
 def _marks(
@@ -420,8 +427,8 @@ def _may_be_blank(table: pa.Table, at: int) -> bool:
 def _blank_line(delimiter: str, quoted: bool) -> re.Pattern[str]:
     """A line end and a blank line after it.
 
-    Without possessive quantifiers, which Python 3.11 before 3.11.5 matches wrongly; what spaces match and the delimiter
-    are disjoint, so that nothing is tried twice.
+    Without possessive quantifiers (see `POSSESSIVE`): what spaces match and the delimiter are disjoint, so that nothing
+    is tried twice.
     """
     d = re.escape(delimiter)
     spaces = rf"[^\S\n{d}]*"
