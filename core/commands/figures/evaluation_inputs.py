@@ -19,13 +19,13 @@ from ...evaluation.vote_intervals import WHY_NOT_PAPER, ScoreDraws, draw_scores,
 from ...protocols import protocol_of
 from ...scores import BallotVotes
 from ...store import Store
-from ...store.ballots.ballot_rows import Ballot
+from ...store.ballots.ballot_rows import Ballot, closed_ballots_of
 from ...store.command import project_row
 from ...store.projects.embedding_library import embeddings_of, open_library
 from ...store.projects.plans import read_rankings
 from ...store.scores.project_dataset import dataset_of
 from ...store.tokens.areas import items_of
-from ...store.votes.tallies import ballot_votes, closed_ballots_of
+from ...store.votes.tallies import ballot_votes
 
 KEYS = ["area", "token_a", "token_b"]
 NOT_CLOSED = "Intervals come once a ballot is closed."

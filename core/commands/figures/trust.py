@@ -21,7 +21,7 @@ from ...scores.pair_graph import connected_parts
 from ...scores.posterior import item_posteriors
 from ...scores.signal_test import by_chance
 from ...store import Store
-from ...store.ballots.ballot_rows import Ballot, ballots_of
+from ...store.ballots.ballot_rows import Ballot, ballots_of, closed_ballots_of
 from ...store.projects.plans import is_last
 from ...store.scores.next_ballot_value import closed_fit_of, read_audit, stored_next_ballot_value
 from ...store.tokens.areas import items_of
@@ -52,7 +52,7 @@ class TrustLines(OfRanking[tuple[TrustCheck, ...]]):
     doing = "Checking the scores"
 
     def seconds(self, conn: sa.Connection) -> float:
-        ballots = [ballot for ballot in ballots_of(conn, self.project_id, self.area_id) if not ballot.is_open]
+        ballots = closed_ballots_of(conn, self.project_id, self.area_id)
         return sum(progress_of(conn, ballot.id).votes for ballot in ballots) / SCORED
 
     def measure(self, store: Store, progress: Progress | None) -> tuple[tuple[TrustCheck, ...], None]:

@@ -146,6 +146,11 @@ def ballots_of(conn: sa.Connection, project_id: str, area_id: int | None = None)
     return [Ballot(*row) for row in conn.execute(query.where(in_campaign()).order_by(t.ballot.c.ordinal))]
 
 
+def closed_ballots_of(conn: sa.Connection, project_id: str, area_id: int | None) -> list[Ballot]:
+    """The closed ballots of a ranking in order."""
+    return [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
+
+
 def pilot_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Ballot | None:
     """The pilot of one ranking, None where there is none."""
     query = _of_ranking(project_id, area_id)

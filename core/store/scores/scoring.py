@@ -23,7 +23,7 @@ from ...questions import RoundScores
 from ...scores import BallotVotes
 from ...scores.bradley_terry import FittedVotes
 from .. import schema as t
-from ..ballots.ballot_rows import Ballot, answers_of, ballots_of, rests_on, rounds_of, sentence_start
+from ..ballots.ballot_rows import Ballot, answers_of, closed_ballots_of, rests_on, rounds_of, sentence_start
 from ..command import Change, fetch_rows, insert_rows
 from ..projects.plans import rankings_of
 from ..votes.tallies import ballot_votes
@@ -181,7 +181,7 @@ def scores_without(
     """
     found: list[NewScores] = []
     for ranking in rankings_of(conn, project_id):
-        closed = [ballot for ballot in ballots_of(conn, project_id, ranking.area_id) if not ballot.is_open]
+        closed = closed_ballots_of(conn, project_id, ranking.area_id)
         found += _of_ranking(conn, project_id, closed, without, moved)
     return found
 

@@ -25,7 +25,7 @@ from ...base.numbers_in_words import VoterCount
 from ...questions import COMPARISON, QuestionKind, RoundKind, kind_of
 from ...scores import BallotVotes
 from .. import schema as t
-from ..ballots.ballot_rows import Ballot, ballots_of, pilot_of
+from ..ballots.ballot_rows import Ballot, ballots_of, closed_ballots_of, pilot_of
 from ..command import fetch_rows, update_rows
 from ..engine import Store
 from ..projects.plans import rankings_of
@@ -397,11 +397,6 @@ def closed_votes(store: Store, project_id: str, area_id: int | None) -> tuple[li
     """The closed ballots of a ranking in order, and their votes."""
     with store.read() as conn:
         return closed_votes_of(conn, project_id, area_id)
-
-
-def closed_ballots_of(conn: sa.Connection, project_id: str, area_id: int | None) -> list[Ballot]:
-    """The closed ballots of a ranking in order."""
-    return [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
 
 
 def closed_votes_of(

@@ -20,7 +20,7 @@ from ...metrics import average_ranks
 from ...protocols import ProtocolInfo, protocol_of
 from ...simulation.table2 import FIGURE_2_PANEL, Figure2, example_campaign, figure_2, figure_4
 from ...store import Store
-from ...store.ballots.ballot_rows import Ballot, ballots_of
+from ...store.ballots.ballot_rows import Ballot, ballots_of, closed_ballots_of
 from ...store.command import project_row
 from ...store.projects.embedding_library import embeddings_of, open_library
 from ...store.scores.project_dataset import ProjectDataset, field_history_of, scored_of, scores_whole_field
@@ -203,7 +203,7 @@ def load_rank_stabilisation(
     `scored` is `scored_of` the ranking as it stands, where it has been read already.
     """
     with store.read() as conn:
-        closed = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
+        closed = closed_ballots_of(conn, project_id, area_id)
         scored = scored_of(conn, project_id, area_id) if scored is None else scored
         fitted = field_history_of(conn, [ballot for ballot in closed if scores_whole_field(ballot)])
     return rank_stabilisation(closed, scored, fitted)

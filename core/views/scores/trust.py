@@ -17,7 +17,7 @@ from ...commands.figures.votes import NAMED, ChecksOfVotes, VoteChecks
 from ...protocols.base import N_TOP
 from ...scores.signal_test import COIN_TOSSES
 from ...store import Store
-from ...store.ballots.ballot_rows import ballots_of
+from ...store.ballots.ballot_rows import closed_ballots_of
 from ...store.projects.plans import is_last
 from ...store.scores.next_ballot_value import stored_next_ballot_value
 from ...trust import report
@@ -70,7 +70,7 @@ def load_next_ballot_value(
     """The worth of another ballot as the last closed one stored it, that ballot's number (0: none is closed), and
     whether it is the plan's last."""
     with store.read() as conn:
-        closed = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
+        closed = closed_ballots_of(conn, project_id, area_id)
         if not closed:
             return None, 0, False
         last = closed[-1]
