@@ -19,6 +19,7 @@ from .errors import InputError, Issue
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Objects = NDArray[np.object_]
 
 
 @dataclass(frozen=True)

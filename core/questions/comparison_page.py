@@ -220,7 +220,7 @@ NOTIONS = {
         ),
     ),
 }
-TIE = {"relatedness": translatable("Both equally related"), "similarity": translatable("Both equally similar")}
+TIE_LABELS = {"relatedness": translatable("Both equally related"), "similarity": translatable("Both equally similar")}
 UNKNOWN = translatable("I don’t know a word here")
 _DARK, _SCHEMES = "@media (prefers-color-scheme: dark)", "color-scheme: light dark;"  # in template.css
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -264,7 +264,7 @@ def template(
         n_comparisons=n_comparisons,
         suffixes=suffixes(n_comparisons),
         ties_allowed=ties_allowed,
-        tie=TIE[notion],
+        tie=TIE_LABELS[notion],
         unknown=UNKNOWN,
     )
 

@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..tables import ANSWERS, COMPARISONS, KNOWN, Bools, Ints
+from ..tables import ANSWERS, COMPARISONS, KNOWN, Bools, Ints, Objects
 from .answers import TEXTS
 from .counting import JUDGEMENT, NO_OTHERS, counts_from_one, judge
 from .matching import Match, first_of, match, text_key
@@ -45,8 +44,6 @@ KINDS = {
 _SIDES = {"left": "left", "first": "left", "right": "right", "second": "right"}
 _CHOICES = ("left", "right", "tie", "unknown")
 _SAME = ["voter", "question_id", "answer"]
-
-Objects = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True)
