@@ -40,6 +40,8 @@ def simulated(
     """
     import numpy as np
 
+    from ..evaluation import TOP_K
+    from ..evaluation.figures import FigureSettings
     from ..evaluation.sample_size import VotingScenario, tokens_needed, votes_needed
 
     if len(comparison.evaluations) < 2:
@@ -47,12 +49,12 @@ def simulated(
     every = np.logical_and.reduce([~np.isnan(e.values) for e in comparison.evaluations])
     first = comparison.evaluations[0]
     pairs = first.pairs[every]
-    one, other = (e.values[every] for e in comparison.evaluations[:2])
+    models = comparison.evaluations[0].values[every], comparison.evaluations[1].values[every]
     start = votes or _VOTES_AN_ITEM * len(pairs)
     n_ballots = max(1, min(7, int(np.log2(max(len(pairs), 2) / 2)) + 1))
     voting = VotingScenario(panel_of(voters_like), n_ballots=n_ballots, notion=first.notion)
-    how: dict[str, Any] = {"figure": figure, "n0": first.n0, "rng": np.random.default_rng(seed)}
-    top = first.overall.top
+    taken = FigureSettings((figure,), first.n0, first.overall.top or TOP_K, comparison.apart)
+    rng = np.random.default_rng(seed)
     found: list[dict[str, Any]] = []
     problems: list[str] = []
 
@@ -61,10 +63,10 @@ def simulated(
             raise InputError("Votes needed are simulated for one ranking; here each area has its own.")
         scores = pairs["score"].to_numpy(dtype=np.float64)
         limit = most or _MOST_TIMES * start
-        return votes_needed(scores, one, other, n_votes=start, most=limit, voting=voting, top=top, **how)
+        return votes_needed(scores, models, taken, votes=(start, limit), voting=voting, rng=rng)
 
     def by_tokens() -> Any:
-        return tokens_needed(pairs, one, other, top=top, apart=comparison.apart, **how)
+        return tokens_needed(pairs, models, taken, rng=rng)
 
     for search in (by_votes, by_tokens):
         try:
