@@ -208,7 +208,6 @@ MOST_PARAMETERS = 7
 # Functions of more: what notebooks call, the loops of simulations, and the voting page. A line goes with the parameters
 # that it excuses; none is added.
 MANY_PARAMETERS = {
-    "core.cli.leaderboard.write_leaderboard",
     "core.embeddings.loading.load",
     "core.evaluation.chance.critical_values",
     "core.scores.bradley_terry.fit_bradley_terry",

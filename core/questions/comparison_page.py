@@ -174,11 +174,6 @@ class Wording:
 NO_WORDING = Wording()  # of one's own: all texts are standard
 
 
-STANDARD_EXAMPLES: Mapping[str, tuple[Example, ...]] = {
-    notion: standard_examples(notion, ties_allowed=True) for notion in _STANDARD
-}
-
-
 def check_examples(examples: Sequence[Example], *, ties_allowed: bool) -> None:
     """`PlanError` for what voters could not make sense of: an empty word, an answer that isn't allowed, too much."""
     if len(examples) > MOST_EXAMPLES:
