@@ -139,7 +139,7 @@ def resampling(n_items: int, n_votes: int, resamples: int) -> Line:
     fit = fit_bradley_terry(first, second, outcome, n_items=n_items, voter=voter, ridge=0.1)
 
     def draw() -> None:
-        resample_voters(fit, first, second, outcome, voter, resamples=resamples, rng=np.random.default_rng(1))
+        resample_voters(fit, (first, second, outcome, voter), resamples=resamples, rng=np.random.default_rng(1))
 
     (own,) = measure(draw, rounds=1)
     return Line(f"resampled voters: {n_votes:,} votes × {resamples:,}", own, limit=30.0)

@@ -49,7 +49,9 @@ def figures_of(similarity: Floats, n_comparisons: int, seed: tuple[int, ...], re
     normal = -ndtri((average_ranks(truth) - 0.5) / len(truth))
     models = [normal + noise * rng.standard_normal(len(truth)) for noise in NOISE]
     votes = fit.likelihood.data
-    drawn = resample_voters(fit, votes.one, votes.other, votes.points, votes.voter, resamples=resamples, rng=rng).theta
+    drawn = resample_voters(
+        fit, (votes.one, votes.other, votes.points, votes.voter), resamples=resamples, rng=rng
+    ).theta
     return {
         "truth": np.array([[metric(truth, model) for model in models] for metric in METRICS]),
         "estimate": np.array([[metric(fit.theta, model) for model in models] for metric in METRICS]),

@@ -61,7 +61,7 @@ def fitted(case: Case, seed: int) -> PanelFit:
     known: np.ndarray | AssumedSimilarity = z
     if case.family:
         known = similarity_from_ranks(campaign.scores, case.family, notion=case.notion)
-    return fit_panel(first, second, outcome, voter, similarity=known, rng=rng, notion=case.notion)
+    return fit_panel((first, second, outcome, voter), similarity=known, rng=rng, notion=case.notion)
 
 
 def votes_of(campaign: Campaign) -> tuple[np.ndarray, ...]:

@@ -20,7 +20,7 @@ from scipy.stats import binom
 from core.embeddings import load
 from core.evaluation import correlations
 from core.evaluation.differences import PairwiseDifference, by_tokens, times_needed
-from core.evaluation.figures import NAMES
+from core.evaluation.figures import NAMES, FigureSettings
 from core.evaluation.token_intervals import LEVEL, TokenDraws, draw_tokens
 
 LOW, HIGH = 0.86, 0.94
@@ -134,7 +134,7 @@ def coverage(
     for seed in seeds:
         rng = np.random.default_rng([seed, 11])
         pairs, models = sample(case, demo, rng)
-        draws.append(draw_tokens(pairs, models, names=names, resamples=resamples, rng=rng))
+        draws.append(draw_tokens(pairs, models, FigureSettings(tuple(names)), resamples=resamples, rng=rng))
     more = estimates(case, demo, others, names)
     held = np.zeros((3, len(names)))
     for column, name in enumerate(names):
@@ -176,7 +176,9 @@ def power(case: Case, figure: str, demo: np.ndarray, seeds: range, resamples: in
 def _told(case: Case, figure: str, demo: np.ndarray, seed: int, resamples: int) -> PairwiseDifference:
     rng = np.random.default_rng([abs(seed), 12 + (seed < 0)])
     pairs, models = sample(case, demo, rng)
-    (told,) = by_tokens("ab", draw_tokens(pairs, models, names=[figure], resamples=resamples, rng=rng), figure)
+    (told,) = by_tokens(
+        "ab", draw_tokens(pairs, models, FigureSettings((figure,)), resamples=resamples, rng=rng), figure
+    )
     return told
 
 

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, Issue
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Objects = NDArray[np.object_]
+# Of each vote first and second item, outcome (1 first, 0 second, .5 tie) and voter: four of shape (n_votes,).
+VoteColumns = tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]
 
 
 @dataclass(frozen=True)

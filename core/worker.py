@@ -18,6 +18,7 @@ from .commands import executor
 from .embeddings import EmbeddingInfo, import_embedding
 from .encoders import (
     EmbeddingServer,
+    ModelSource,
     digest_of,
     encode_into,
     encoder_of,
@@ -144,15 +145,14 @@ def _from_folder(
     """What the model of a folder makes of tokens, or of the pairs within each area; and the hash of its files."""
     found, trusted = inspect(job.params["path"]), bool(job.params.get("trusted", False))
     digest = digest_of(found)
-    about: dict[str, Any] = {"source": found.name, "digest": digest, "recipe": found.recipe(digest)}
+    source = ModelSource(found.name, digest, found.recipe(digest), STATIC_MODEL if found.static else ENCODED)
     if found.scores_pairs:
         scorer = open_scorer(found, trusted=trusted)
-        about["progress"] = lambda done, total: report(done, total, "pairs read in both orders")
-        return score_into(work, scorer, pairs, **about), digest
+        said = "pairs read in both orders"
+        return score_into(work, scorer, pairs, source, lambda done, total: report(done, total, said)), digest
     encoder = open_encoder(found, trusted=trusted)
-    about["progress"] = lambda done, total: report(done, total, "tokens encoded")
-    format_ = STATIC_MODEL if found.static else ENCODED
-    return encode_into(work, encoder, tokens, format_=format_, **about), digest
+    said = "tokens encoded"
+    return encode_into(work, encoder, tokens, source, lambda done, total: report(done, total, said)), digest
 
 
 def _served(store: Store, job: Job, report: Reporter, work: Path, tokens: Sequence[str]) -> tuple[EmbeddingInfo, str]:

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from core.errors import DisconnectedError, InputError, NotConvergedError
 from core.scores import expected_borda, fit_bradley_terry
 from core.scores.bradley_terry import EXACT_BORDA, TOLERANCE
-from core.scores.newton import minimise
+from core.scores.newton import Start, minimise
 from core.scores.pair_graph import PairGraph
 from core.scores.uncertainty import ABSENT, N_STEPS, resample_voters
 from core.scores.voter_effects import Data, Effects, Likelihood
@@ -371,14 +371,14 @@ def test_resamples_are_those_of_all_votes_with_weights_of_nought():
     voter[:n_voters] = np.arange(n_voters)
     outcome = rng.choice([0.0, 0.5, 1.0], 1500)
     fit = fit_bradley_terry(first, second, outcome, n_items=n, voter=voter)
-    found = resample_voters(fit, first, second, outcome, voter, resamples=8, rng=np.random.default_rng(7))
+    found = resample_voters(fit, (first, second, outcome, voter), resamples=8, rng=np.random.default_rng(7))
     drawn = np.random.default_rng(7).multinomial(n_voters, np.full(n_voters, 1 / n_voters), size=8).astype(float)
     data, graph = fit.likelihood.data, PairGraph(first, second, n)
     for theta, times in zip(found.theta, drawn, strict=True):
         weight = times[voter]
         part = Data(data.one, data.other, weight, weight * data.points, data.voter, data.left)
         effects = fit.effects.counted(np.maximum(times, ABSENT))
-        whole = minimise(part, fit.theta, effects, fit.ridge, 0.0, graph=graph, warm_steps=N_STEPS)
+        whole = minimise(part, Start(fit.theta, effects, graph=graph), fit.ridge, 0.0, warm_steps=N_STEPS)
         assert theta.tobytes() == whole.theta.tobytes()
 
 

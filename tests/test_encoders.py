@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.embeddings import open_embedding
-from core.encoders import ENCODED, digest_of, encode_into, encoder_of, inspect, open_encoder
+from core.encoders import ENCODED, ModelSource, digest_of, encode_into, encoder_of, inspect, open_encoder
 from core.encoders.bert import WordPiece, read_word_pieces
 from core.encoders.tensors import read_tensors
 from core.errors import InputError
@@ -186,7 +186,7 @@ def test_encoded_tokens_are_an_embedding(tmp_path: Path, monkeypatch: pytest.Mon
     encoder, told = Letters(), []
     tokens = ["sea", "taste", "machine learning", "sea", "xyz"]
     info = encode_into(
-        tmp_path / "e", encoder, tokens, source="Letters", digest="d" * 64, progress=lambda *p: told.append(p)
+        tmp_path / "e", encoder, tokens, ModelSource("Letters", "d" * 64), progress=lambda *p: told.append(p)
     )
     assert encoder.asked == [["sea", "taste"], ["machine learning", "xyz"]]
     assert told == [(0, 4), (2, 4)]
@@ -197,10 +197,10 @@ def test_encoded_tokens_are_an_embedding(tmp_path: Path, monkeypatch: pytest.Mon
     expected = np.array([1, 1, 0, 0, 1, 0]) @ np.array([1, 1, 0, 0, 1, 2]) / np.sqrt(3 * 7)
     assert opened.cosines(["sea"], ["taste"])[0] == pytest.approx(expected)
     assert opened.missing(tokens) == ["xyz"]  # a vector of zeros
-    other = encode_into(tmp_path / "f", Letters(), tokens[:2], source="Letters", digest="d" * 64)
+    other = encode_into(tmp_path / "f", Letters(), tokens[:2], ModelSource("Letters", "d" * 64))
     assert other.identity != info.identity
     with pytest.raises(InputError, match="no token"):
-        encode_into(tmp_path / "g", encoder, [], source="x", digest="d")
+        encode_into(tmp_path / "g", encoder, [], ModelSource("x", "d"))
 
 
 def test_the_hash_follows_the_weights(copied: Path) -> None:
@@ -219,7 +219,7 @@ class Short:
 
 def test_an_encoder_that_loses_tokens_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="one vector per token"):
-        encode_into(tmp_path / "e", Short(), ["sea", "taste"], source="Short", digest="d")
+        encode_into(tmp_path / "e", Short(), ["sea", "taste"], ModelSource("Short", "d"))
     assert not (tmp_path / "e").exists()
 
 

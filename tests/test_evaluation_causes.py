@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from core.errors import InputError
-from core.evaluation import compare, encoded, evaluate, given
+from core.evaluation import causes, compare, encoded, evaluate, given
 from core.evaluation.baselines import SPELLINGS, Spelling, common_substring, random_ranking
 from core.evaluation.causes import (
     ALL_BUT_TOP,
@@ -132,10 +132,11 @@ def test_all_but_the_top_takes_away_the_strongest_direction() -> None:
     assert np.linalg.matrix_rank(all_but_the_top(sample, sample, 2)) == 3
 
 
-def test_csls_by_hand() -> None:
+def test_csls_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "NEIGHBOURS", 1)
     vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     values = np.array([0.0, np.sqrt(0.5)])
-    found = csls(values, ["a", "a"], ["b", "c"], list("abc"), vectors, np.empty((0, 2)), "similarity", k=1)
+    found = csls(values, ["a", "a"], ["b", "c"], list("abc"), vectors, np.empty((0, 2)), "similarity")
     # The nearest to each, and to c, is √½ away.
     assert found == pytest.approx([-2 * np.sqrt(0.5), 0.0], abs=1e-12)
 

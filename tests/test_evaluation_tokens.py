@@ -14,6 +14,7 @@ from core.errors import InputError
 from core.evaluation import compare, correlations, given
 from core.evaluation.chance import critical_values, permutation_test
 from core.evaluation.differences import PairwiseDifference, adjusted, by_tokens, groups, times_needed
+from core.evaluation.figures import FigureSettings
 from core.evaluation.token_intervals import (
     CORRECTIONS,
     Coded,
@@ -90,7 +91,7 @@ def test_half_of_the_tokens_are_degrees_of_freedom() -> None:
     rng = np.random.default_rng(15)
     pairs = pd.concat([all_pairs(16, "A"), all_pairs(11, "B")], ignore_index=True)
     pairs = pairs.assign(score=rng.normal(size=len(pairs)))
-    found = draw_tokens(pairs, [rng.normal(size=len(pairs))], resamples=30, names=["rho"], rng=rng)
+    found = draw_tokens(pairs, [rng.normal(size=len(pairs))], FigureSettings(("rho",)), resamples=30, rng=rng)
     assert found.freedom == 12.5
     how, drawn = CORRECTIONS["rho"], (found.estimates["rho"][0], found.by_tokens["rho"][0], found.by_items["rho"][0])
     assert found.interval("rho", 0) == bounds(*drawn, how, freedom=12.5)
@@ -105,7 +106,7 @@ def test_intervals_of_few_tokens_hold_in_nine_of_ten_samples() -> None:
         people = rng.normal(size=(20, 8))
         pairs = all_pairs(20).assign(score=of_vectors(people))
         model = of_vectors(people + 0.6 * rng.normal(size=people.shape))
-        drawn.append(draw_tokens(pairs, [model], names=["rho"], resamples=60, rng=rng).interval("rho", 0))
+        drawn.append(draw_tokens(pairs, [model], FigureSettings(("rho",)), resamples=60, rng=rng).interval("rho", 0))
         estimates.append(correlations(pairs["score"].to_numpy(), model, names=["rho"]).rho.estimate)
     truth = float(np.mean(estimates))
     assert 0.83 <= np.mean([found.lower <= truth <= found.upper for found in drawn]) <= 0.96
@@ -142,14 +143,14 @@ def test_draws_are_figures_of_copied_items() -> None:
     rng = np.random.default_rng(2)
     pairs = all_pairs(15).assign(score=rng.normal(size=105))
     model = rng.normal(size=105)
-    found = draw_tokens(pairs, [model, -model], resamples=5, rng=np.random.default_rng(3), top=4)
+    found = draw_tokens(pairs, [model, -model], FigureSettings(top=4), resamples=5, rng=np.random.default_rng(3))
     times = Coded(pairs).by_tokens(5, np.random.default_rng(3)).astype(int)
     for row, drawn in enumerate(times):
         expected = correlations(np.repeat(pairs["score"].to_numpy(), drawn), np.repeat(model, drawn), top=4)
         for name in CORRECTIONS:
             assert found.by_tokens[name][0, row] == pytest.approx(getattr(expected, name).estimate)
     assert found.estimates["rho"][1] == pytest.approx(-found.estimates["rho"][0])
-    again = draw_tokens(pairs, [model, -model], resamples=5, rng=np.random.default_rng(3), top=4)
+    again = draw_tokens(pairs, [model, -model], FigureSettings(top=4), resamples=5, rng=np.random.default_rng(3))
     assert (again.by_items["tau"] == found.by_items["tau"]).all()
 
 
@@ -158,7 +159,7 @@ def test_areas_ranked_apart_are_resampled_apart_and_averaged() -> None:
     pairs = pd.concat([all_pairs(8, "A"), all_pairs(9, "B")], ignore_index=True)
     pairs = pairs.assign(score=rng.normal(size=len(pairs)))
     model = pairs["score"].to_numpy() + rng.normal(size=len(pairs))
-    found = draw_tokens(pairs, [model], resamples=3, apart=True, top=5, rng=np.random.default_rng(5))
+    found = draw_tokens(pairs, [model], FigureSettings(top=5, apart=True), resamples=3, rng=np.random.default_rng(5))
     expected = correlations(pairs["score"].to_numpy(), model, apart=pairs["area"].to_numpy(), top=5)
     for name in CORRECTIONS:
         assert found.estimates[name][0] == pytest.approx(getattr(expected, name).estimate)

@@ -81,17 +81,17 @@ def test_costs_in_fractions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(100):
         plan = Plan(int(rng.integers(4, 300)), 2, 0.5, int(rng.integers(1, 9)))
-        seconds, size, votes = (int(rng.integers(1, most)) for most in (30, 30, 4))
+        seconds, size = (int(rng.integers(1, 30)) for _ in range(2))
         reward, fee = Fraction(int(rng.integers(0, 80)), 100), Fraction(int(rng.integers(0, 50)), 100)
-        checks, more = int(rng.integers(0, 3)), int(rng.integers(0, 9))
+        more = int(rng.integers(0, 9))
         found = cost(
             plan, seconds_per_comparison=seconds, comparisons_per_task=size, reward=float(reward), fee=float(fee),
-            check_comparisons=checks, check_votes=more, votes_per_comparison=votes,
+            check_votes=more,
         )  # fmt: skip
         tasks = sum(ceil(Fraction(each, size)) for each in plan.comparisons)
-        hours = Fraction(seconds * (votes * (plan.n_comparisons + checks * tasks) + more), 3600)
-        rewards = reward * votes * tasks
-        fees = max(reward * fee, Fraction(1, 100)) * votes * tasks if fee else Fraction(0)
+        hours = Fraction(seconds * (plan.n_comparisons + more), 3600)
+        rewards = reward * tasks
+        fees = max(reward * fee, Fraction(1, 100)) * tasks if fee else Fraction(0)
         cents = [half_up(100 * each) for each in (rewards, fees, rewards / hours)]
         assert found.n_tasks == tasks
         assert found.hours == pytest.approx(float(hours), rel=1e-12)

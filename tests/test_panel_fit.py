@@ -32,7 +32,7 @@ def votes_of(panel, *, n_items=120, n_votes=3000, seed=1, notion="relatedness", 
 def fitted(votes, seed=1, **settings):
     *given, z = votes
     settings = {"resamples": 60, "similarity": z, **settings}
-    return fit_panel(*given, rng=np.random.default_rng(seed), **settings)
+    return fit_panel(given, rng=np.random.default_rng(seed), **settings)
 
 
 # The search over ranges
@@ -124,7 +124,7 @@ def test_intervals_hold_the_truth():
         campaign = simulate_campaign(exponential(150), plan, protocol="paper", rng=rng, panel=panel)
         names = ("first", "second", "outcome", "voter")
         votes = [np.concatenate([getattr(ballot.votes, name) for ballot in campaign.held]) for name in names]
-        fit = fit_panel(*votes, similarity=exponential(150), rng=rng, resamples=80)
+        fit = fit_panel(votes, similarity=exponential(150), rng=rng, resamples=80)
         parts = fit.nonconformity.mean, fit.nonconformity.width, fit.oversight.mean, fit.oversight.width
         held[seed] = [part.lower <= truth <= part.upper for part, truth in zip(parts, truths, strict=True)]
     # 64 intervals at 90 %: 57.6 expected, and were they independent 51 or fewer came about once in 200 times.
@@ -189,7 +189,7 @@ def test_all_ties():
 
 
 def test_no_votes():
-    fit = fit_panel([], [], [], [], similarity=[0.1, 0.2], rng=np.random.default_rng(1))
+    fit = fit_panel(([], [], [], []), similarity=[0.1, 0.2], rng=np.random.default_rng(1))
     assert fit.panel() is None
     assert fit.ties.estimate is None
 
@@ -272,8 +272,9 @@ def test_the_family_decides_the_scale_of_nonconformity():
 )
 def test_bad_input(change, message):
     given = {"first": [0, 0], "second": [1, 1], "outcome": [1, 0], "voter": [0, 1], "similarity": [0.1, 0.2], **change}
+    votes = [given.pop(name) for name in ("first", "second", "outcome", "voter")]
     with pytest.raises(InputError, match=message):
-        fit_panel(**given, rng=np.random.default_rng(1))
+        fit_panel(votes, **given, rng=np.random.default_rng(1))
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def runoff(**how: Any) -> bytes:
     votes = votes_on(np.arange(N_ITEMS), 600, np.random.default_rng(5))
     given = (votes.first, votes.second, votes.outcome, votes.voter)
     fit = fit_bradley_terry(*given[:3], n_items=N_ITEMS, voter=votes.voter)
-    return resample_voters(fit, *given, resamples=20, rng=np.random.default_rng(6), **how).theta.tobytes()
+    return resample_voters(fit, given, resamples=20, rng=np.random.default_rng(6), **how).theta.tobytes()
 
 
 def reliable(protocol: str, **how: Any) -> bytes:

@@ -29,7 +29,7 @@ def test_counts_and_shares():
     first, second, outcome, voter, seconds, _ = answers(80)
     outcome[:4], outcome[4:14] = NAN, 0.5
     seconds[20:30] = NAN
-    pilot = summarise_pilot(first, second, outcome, voter, seconds=seconds, rng=np.random.default_rng(1))
+    pilot = summarise_pilot((first, second, outcome, voter), seconds=seconds, rng=np.random.default_rng(1))
     assert (pilot.n_answers, pilot.n_votes, pilot.n_voters, pilot.n_timed) == (80, 76, 10, 70)
     assert (pilot.unknown.count, pilot.unknown.total, pilot.unknown.estimate) == (4, 80, 0.05)
     assert (pilot.ties.count, pilot.ties.total) == (10, 76)
@@ -40,7 +40,7 @@ def test_counts_and_shares():
 
 def test_seconds_against_a_loop_over_resamples():
     first, second, outcome, voter, seconds, _ = answers(60, 6)
-    pilot = summarise_pilot(first, second, outcome, voter, seconds=seconds, rng=np.random.default_rng(5))
+    pilot = summarise_pilot((first, second, outcome, voter), seconds=seconds, rng=np.random.default_rng(5))
     assert pilot.seconds_mean.estimate == pytest.approx(seconds.mean())
     assert pilot.seconds_median.estimate == pytest.approx(np.median(seconds))
     drawn = np.random.default_rng(5).multinomial(6, [1 / 6] * 6, size=RESAMPLES)
@@ -55,16 +55,16 @@ def test_seconds_against_a_loop_over_resamples():
 
 def test_blocks_of_resamples_make_no_difference(monkeypatch):
     given = answers(60, 6)
-    whole = summarise_pilot(*given[:4], seconds=given[4], rng=np.random.default_rng(5))
+    whole = summarise_pilot(given[:4], seconds=given[4], rng=np.random.default_rng(5))
     monkeypatch.setattr("core.simulation.pilot.CELLS", 60 * 7)
-    again = summarise_pilot(*given[:4], seconds=given[4], rng=np.random.default_rng(5))
+    again = summarise_pilot(given[:4], seconds=given[4], rng=np.random.default_rng(5))
     assert (again.seconds_mean, again.seconds_median) == (whole.seconds_mean, whole.seconds_median)
 
 
 def test_a_first_fit_of_the_panel():
     first, second, outcome, voter, _, z = answers(100)
     outcome[:3] = NAN
-    pilot = summarise_pilot(first, second, outcome, voter, similarity=z, rng=np.random.default_rng(1))
+    pilot = summarise_pilot((first, second, outcome, voter), similarity=z, rng=np.random.default_rng(1))
     assert pilot.fit_reason == ""
     assert pilot.fit.n_votes == 97 - pilot.ties.count
     assert 0.02 < pilot.fit.nonconformity.mean.estimate < 0.3
@@ -76,14 +76,14 @@ def test_a_first_fit_of_the_panel():
 
 def test_too_little_for_a_fit():
     first, second, outcome, voter, _, z = answers(20, 2)
-    pilot = summarise_pilot(first, second, outcome, voter, similarity=z, rng=np.random.default_rng(1))
+    pilot = summarise_pilot((first, second, outcome, voter), similarity=z, rng=np.random.default_rng(1))
     assert "30 votes" in pilot.fit_reason
     assert any("Only 2 voters" in remark for remark in pilot.remarks)
 
 
 def test_few_voters_have_no_interval_of_the_time():
     first, second, outcome, voter, seconds, _ = answers(40, 3)
-    pilot = summarise_pilot(first, second, outcome, voter, seconds=seconds, rng=np.random.default_rng(1))
+    pilot = summarise_pilot((first, second, outcome, voter), seconds=seconds, rng=np.random.default_rng(1))
     assert pilot.seconds_mean.estimate == pytest.approx(seconds.mean())
     assert pilot.seconds_mean.lower is None
     assert "5 voters; found 3" in pilot.seconds_mean.reason
@@ -91,16 +91,16 @@ def test_few_voters_have_no_interval_of_the_time():
 
 def test_pauses_are_remarked_on():
     first, second, outcome, voter, seconds, _ = answers(60, 6)
-    calm = summarise_pilot(first, second, outcome, voter, seconds=seconds, rng=np.random.default_rng(1))
+    calm = summarise_pilot((first, second, outcome, voter), seconds=seconds, rng=np.random.default_rng(1))
     assert calm.remarks == ()
     seconds[7] = 3600
-    pilot = summarise_pilot(first, second, outcome, voter, seconds=seconds, rng=np.random.default_rng(1))
+    pilot = summarise_pilot((first, second, outcome, voter), seconds=seconds, rng=np.random.default_rng(1))
     assert any("took very long" in remark for remark in pilot.remarks)
 
 
 def test_nobody_knows_the_tokens():
     first, second, _, voter, _, z = answers(20)
-    pilot = summarise_pilot(first, second, np.full(20, NAN), voter, similarity=z, rng=np.random.default_rng(1))
+    pilot = summarise_pilot((first, second, np.full(20, NAN), voter), similarity=z, rng=np.random.default_rng(1))
     assert pilot.unknown.estimate == 1
     assert pilot.ties.estimate is None
     assert "there are 0" in pilot.fit_reason
@@ -119,5 +119,6 @@ def test_nobody_knows_the_tokens():
 )
 def test_bad_input(change, message):
     given = {"first": [0, 1], "second": [1, 2], "outcome": [1, 0], "voter": [0, 1], **change}
+    votes = [given.pop(name) for name in ("first", "second", "outcome", "voter")]
     with pytest.raises(InputError, match=message):
-        summarise_pilot(**given, rng=np.random.default_rng(1))
+        summarise_pilot(votes, **given, rng=np.random.default_rng(1))

@@ -491,7 +491,9 @@ def test_a_fit_by_cosines_is_fit_panel_on_the_same_votes(store, many_items, monk
     with store.read() as conn:
         votes = ballot_votes(conn, found(store, many_items).id)
     by_hand = fit_panel(
-        votes.first, votes.second, votes.outcome, votes.voter, similarity=cosines, rng=np.random.default_rng([11, 1, 6])
+        (votes.first, votes.second, votes.outcome, votes.voter),
+        similarity=cosines,
+        rng=np.random.default_rng([11, 1, 6]),
     )
     assert stored.fit.nonconformity == by_hand.nonconformity
     assert stored.fit.oversight == by_hand.oversight

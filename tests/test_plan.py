@@ -162,7 +162,7 @@ def test_all_odd_and_crowded_ballots_are_named():
 
 
 def test_cost_by_hand():
-    # 10 + 5 items, M 4: 20 and 10 comparisons; tasks of 8: 3 + 2. Two voters each, 2 checks a task, 6 s.
+    # 10 + 5 items, M 4: 20 and 10 comparisons; tasks of 8: 3 + 2. 20 check votes, 6 s.
     plan = Plan(10, 2, 0.5, 4)
     money = cost(
         plan,
@@ -170,11 +170,10 @@ def test_cost_by_hand():
         comparisons_per_task=8,
         reward=0.35,
         fee=0.2,
-        check_comparisons=2,
-        votes_per_comparison=2,
+        check_votes=20,
     )
-    # 60 votes + 20 check votes = 480 s; 10 assignments.
-    assert money == Cost(hours=480 / 3600, n_tasks=5, rewards=3.5, fees=0.7, total=4.2, hourly_wage=26.25)
+    # 30 votes + 20 check votes = 300 s; 5 assignments.
+    assert money == Cost(hours=300 / 3600, n_tasks=5, rewards=1.75, fees=0.35, total=2.1, hourly_wage=21.0)
 
 
 def test_person_hours_of_equation_10():
@@ -206,8 +205,7 @@ def test_money_rounds_halves_up_without_float_noise():
         {"reward": -1},
         {"reward": "free"},
         {"fee": -0.1},
-        {"check_comparisons": -1},
-        {"votes_per_comparison": 0},
+        {"check_votes": -1},
     ],
 )
 def test_impossible_costs(change):

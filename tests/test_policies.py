@@ -21,7 +21,7 @@ from core.store.scores.project_dataset import read_ballot_scores
 from core.store.votes.intake import accept_upload, forget_mapping, preview_upload, read_mapping, remember_mapping
 from core.store.votes.judgements import read_policy, recount, set_policy
 from core.store.votes.uploads import read_uploads, withdraw_upload
-from core.votes.classify import classify
+from core.votes.classify import CountingRules, classify
 from core.votes.reasons import Policy
 
 POLICIES = [
@@ -143,7 +143,7 @@ def test_repeats_in_one_file(repeats: str, counts: list[str]) -> None:
     table = answers({"submitted_at": "2026-01-05T09:00:00Z"},
                     {"assignment_id": "A2", "submitted_at": "2026-01-05T10:00:00Z"})  # fmt: skip
     for order in itertools.permutations(range(2)):
-        rows = classify(table.iloc[list(order)], BALLOT, known(), policy=Policy(repeats=repeats)).rows
+        rows = classify(table.iloc[list(order)], BALLOT, known(), CountingRules(policy=Policy(repeats=repeats))).rows
         assert rows.sort_values("row")["kind"].tolist() == counts
 
 

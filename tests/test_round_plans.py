@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 from campaigns import AREAS, PLAN, draw_batch, make_project
-from rounds_of_people import BEST_WORST, GROUPS, ORDER, RATING, SMALL, read_rounds
+from rounds_of_people import BEST_WORST, GROUPS, ORDER, RATING, SMALL, read_asked, read_rounds
 
 from core.commands.integrity import check_store
 from core.errors import InputError, PlanError, StaleError
 from core.questions import COMPARISON, RoundSettings
 from core.store import schema as t
 from core.store.ballots.drawing import discard_ballot, draw_round
-from core.store.ballots.round_plans import read_asked, save_round_plan
+from core.store.ballots.round_plans import save_round_plan
 from core.store.projects.archive import copy_without_ballots, export_project, import_project
 from core.store.projects.plans import read_plan, register_plan, save_plan, set_ranking
 from core.store.projects.project_commands import create_from_template, create_project, get_project, read_log

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from core.__main__ import main
 from core.errors import InputError, PlanError
 from core.evaluation import sample_size as evaluation_needed
+from core.evaluation.figures import FigureSettings
 from core.evaluation.sample_size import Needed, PowerEstimate, VotingScenario, at_power, tokens_needed, votes_needed
 
 SMALL = VotingScenario(votes_each=10, n_ballots=2)
@@ -58,15 +59,13 @@ def test_few_votes_for_far_models_many_for_near_ones() -> None:
     rng = np.random.default_rng(2)
     truth = np.linspace(1, 0, 30)
     good, bad = truth + 0.05 * rng.normal(size=30), rng.normal(size=30)
-    far = votes_needed(truth, good, bad, n_votes=300, most=310, voting=SMALL, rng=np.random.default_rng(3))
+    far = votes_needed(truth, (good, bad), votes=(300, 310), voting=SMALL, rng=np.random.default_rng(3))
     assert not far.is_more
     assert far.simulations == sum(each.n for each in far.tried)
     near = votes_needed(
         truth,
-        good,
-        good + 1e-3 * rng.normal(size=30),
-        n_votes=100,
-        most=120,
+        (good, good + 1e-3 * rng.normal(size=30)),
+        votes=(100, 120),
         voting=SMALL,
         rng=np.random.default_rng(3),
     )
@@ -77,20 +76,20 @@ def test_few_votes_for_far_models_many_for_near_ones() -> None:
 
 def test_equal_models_are_not_simulated() -> None:
     truth = np.linspace(1, 0, 30)
-    found = votes_needed(truth, truth, truth, n_votes=100, most=400, voting=SMALL, rng=np.random.default_rng(1))
+    found = votes_needed(truth, (truth, truth), votes=(100, 400), voting=SMALL, rng=np.random.default_rng(1))
     assert (found.is_more, found.tried, found.difference) == (True, (), 0.0)
 
 
 def test_what_can_not_be_asked_is_refused() -> None:
     truth, rng = np.linspace(1, 0, 30), np.random.default_rng(1)
     with pytest.raises(InputError, match="no interval of 'pearson'"):
-        votes_needed(truth, truth, -truth, n_votes=100, most=400, figure="pearson", rng=rng)
+        votes_needed(truth, (truth, -truth), FigureSettings(("pearson",)), votes=(100, 400), rng=rng)
     with pytest.raises(InputError, match="at least"):
-        votes_needed(truth, truth, -truth, n_votes=100, most=10, voting=SMALL, rng=rng)
+        votes_needed(truth, (truth, -truth), votes=(100, 10), voting=SMALL, rng=rng)
     with pytest.raises(PlanError):
-        votes_needed(truth, truth, -truth, n_votes=100, most=4000, rng=rng)  # seven ballots of 30 items
+        votes_needed(truth, (truth, -truth), votes=(100, 4000), rng=rng)  # seven ballots of 30 items
     with pytest.raises(InputError, match="equal"):
-        votes_needed(truth, truth, np.ones(30), n_votes=100, most=4000, voting=SMALL, rng=rng)
+        votes_needed(truth, (truth, np.ones(30)), votes=(100, 4000), voting=SMALL, rng=rng)
 
 
 def of_vectors(noises: tuple[float, ...], n: int = 40) -> tuple[pd.DataFrame, list[np.ndarray]]:
@@ -111,11 +110,15 @@ def test_tokens_are_tried_up_to_those_there_are() -> None:
     pairs, (good, bad, like) = of_vectors((0.3, 3.0, 0.31))
     seen = []
     far = tokens_needed(
-        pairs, good, bad, figure="rho", rng=np.random.default_rng(5), progress=lambda done, total: seen.append(done)
+        pairs,
+        (good, bad),
+        FigureSettings(("rho",)),
+        rng=np.random.default_rng(5),
+        progress=lambda done, total: seen.append(done),
     )
     assert not far.is_more
     assert seen == list(range(1, far.simulations + 1))
-    near = tokens_needed(pairs, good, like, figure="rho", rng=np.random.default_rng(5))
+    near = tokens_needed(pairs, (good, like), FigureSettings(("rho",)), rng=np.random.default_rng(5))
     assert str(near) == "more than 40 tokens"
 
 

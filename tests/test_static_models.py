@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.encoders import digest_of, encode_into, inspect, open_encoder
+from core.encoders import ModelSource, digest_of, encode_into, inspect, open_encoder
 from core.encoders.tensors import open_tensors
 from core.errors import InputError
 from tests.static_folders import make_letters_model, write_tensors
@@ -118,9 +118,7 @@ def test_how_its_vectors_are_made_is_kept_with_them(tmp_path: Path) -> None:
     found = inspect(hub)
     digest = digest_of(found)
     recipe = found.recipe(digest)
-    info = encode_into(
-        tmp_path / "e", open_encoder(found), ["sea", "xyzzy"], source=found.name, digest=digest, recipe=recipe
-    )
+    info = encode_into(tmp_path / "e", open_encoder(found), ["sea", "xyzzy"], ModelSource(found.name, digest, recipe))
     assert found.name == "minishlab/tiny"
     assert (info.n_zero, info.unusable) == (1, ("xyzzy",))
     assert info.from_json(info.to_json()) == info

@@ -204,6 +204,45 @@ def drawn_bare(function: ast.AST) -> list[str]:
     ]  # fmt: skip
 
 
+MOST_PARAMETERS = 7
+# Functions of more: what notebooks call, the loops of simulations, and the voting page. A line goes with the parameters
+# that it excuses; none is added.
+MANY_PARAMETERS = {
+    "core.embeddings.loading.load",
+    "core.evaluation.chance.critical_values",
+    "core.scores.bradley_terry.fit_bradley_terry",
+    "core.simulation.campaign.simulate_campaigns",
+    "core.simulation.forecast.forecast",
+    "core.simulation.search.__init__",
+    "core.simulation.search.recommend",
+    "core.simulation.table2.table_2",
+    "core.store.votes.intake.accept_upload",
+    "core.voters.model.answer",
+    "core.voters.model.opinions_asked",
+    "core.voting.api.begin",
+    "core.voting.api.vote",
+}
+
+
+def is_click_command(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(re.search(r"\b(command|option|argument)\(", ast.unparse(each)) for each in function.decorator_list)
+
+
+def test_functions_take_seven_parameters_at_most():
+    """Options behind which one idea stands are a frozen dataclass; options that nobody passes are constants."""
+    long = set()
+    for path in [*FILES, *(path for folder in ("ui", "pages", "voting") for path in (ROOT / folder).rglob("*.py"))]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_click_command(node):
+                given = node.args
+                names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+                n = sum(name not in ("self", "cls") for name in names) + bool(given.vararg) + bool(given.kwarg)
+                if n > MOST_PARAMETERS:
+                    long.add(f"{name_of(path)}.{node.name}")
+    assert sorted(long - MANY_PARAMETERS) == [], "give the options that belong together one frozen dataclass"
+    assert sorted(MANY_PARAMETERS - long) == [], "these are gone: take their lines off"
+
+
 def test_what_an_error_says_is_drawn_as_text():
     """It may repeat a file's name, a cell, a token: `frame.show_error`, `frame.flash` and `frame.plain` keep it so."""
     found = {}

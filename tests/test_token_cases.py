@@ -31,7 +31,7 @@ from core.store.votes.intake import accept_upload, preview_upload
 from core.tables import COMPARISONS, KNOWN
 from core.tokens.files import AreaTokens, clean_token, invisible_characters, read_areas_file
 from core.views import tokens as tokens_view
-from core.votes.classify import classify
+from core.votes.classify import CountingRules, classify
 from core.votes.reading import needs_references
 
 CASES = Path(__file__).parent / "fixtures" / "tokens"
@@ -229,7 +229,7 @@ def test_tokens_to_batch_to_results_to_tokens_is_the_identity(name, texts):
         if found.shows_texts:
             assert found.answers[TEXTS].to_numpy().tolist() == comparisons[TEXTS].to_numpy().tolist()
             assert set(area.tokens) == tokens_in(found.answers)
-        judged = classify(found.answers, comparisons, KNOWN.empty(), shows_texts=found.shows_texts)
+        judged = classify(found.answers, comparisons, KNOWN.empty(), CountingRules(shows_texts=found.shows_texts))
         assert judged.counts()["new"] == len(comparisons)
         assert judged.rows["question_id"].tolist() == comparisons["question_id"].tolist()
 

@@ -22,7 +22,7 @@ from core.store import Store
 from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.comparisons import comparisons_of
 from core.tables import KNOWN
-from core.votes.classify import classify
+from core.votes.classify import CountingRules, classify
 from core.votes.reasons import CLASSES, count_answers, count_rows, report_file, report_table
 
 # What the samples compare: q1 apple against pear, q2 fig against apple; each item's number stands in for a second word.
@@ -55,7 +55,7 @@ def by_hand(data: bytes, name: str, **columns: str) -> ResultFile:
 def counted(file: ResultFile, ballot: pd.DataFrame = BALLOT, stored: pd.DataFrame | None = None) -> dict[str, int]:
     """The classes of the rows; both totals must add up."""
     rows = classify(
-        file.answers, ballot, KNOWN.empty() if stored is None else stored, shows_texts=file.shows_texts
+        file.answers, ballot, KNOWN.empty() if stored is None else stored, CountingRules(shows_texts=file.shows_texts)
     ).rows
     of_rows, of_answers = count_rows(rows, file.unread, file.blank), count_answers(rows, file.unread, file.blank)
     assert sum(of_rows.values()) == file.n_rows
@@ -211,7 +211,9 @@ class TestTables:
     def test_a_class_as_a_file_runs_no_formula_and_names_rows_and_reasons(self) -> None:
         data = b"comparison_id,voter,choice\nb1-x-1,=cmd(),left\nb9-x-1,@me,left\nnonsense,-1,left\nb1-x-1,,\n,,\n"
         file = read_results(data, "votes.csv")
-        rows = classify(file.answers, comparisons((1, "b1-x", 1, False, "a b c d")), known(), shows_texts=False).rows
+        rows = classify(
+            file.answers, comparisons((1, "b1-x", 1, False, "a b c d")), known(), CountingRules(shows_texts=False)
+        ).rows
         table = report_table(rows, file.unread, file.blank)
         assert table[["row", "class"]].to_numpy().tolist() == [
             [2, "new"], [3, "other_ballot"], [4, "unreadable"], [5, "no_answer"]
@@ -338,7 +340,7 @@ def drawn(tmp_path_factory) -> tuple[pd.DataFrame, str]:
 
 
 def votes_of(file: ResultFile, ballot: pd.DataFrame) -> set[tuple[str, int, str]]:
-    rows = classify(file.answers, ballot, KNOWN.empty(), shows_texts=file.shows_texts).rows
+    rows = classify(file.answers, ballot, KNOWN.empty(), CountingRules(shows_texts=file.shows_texts)).rows
     kept = rows[rows["becomes"] == "counted"]
     return set(zip(kept["voter"], kept["question_id"].tolist(), kept["answer"], strict=True))
 

@@ -28,7 +28,7 @@ def test_resamples_are_where_refits_land(with_voters):
     first, second, outcome, voter = votes()
     extra = {"voter": voter} if with_voters else {}
     fit = fit_bradley_terry(first, second, outcome, n_items=30, ridge=0.1, **extra)
-    found = resample_voters(fit, first, second, outcome, voter, resamples=12, rng=np.random.default_rng(1))
+    found = resample_voters(fit, (first, second, outcome, voter), resamples=12, rng=np.random.default_rng(1))
     drawn = np.random.default_rng(1).multinomial(25, np.full(25, 1 / 25), size=12)
     for theta, times in zip(found.theta, drawn, strict=True):
         rows = np.repeat(np.arange(len(first)), times[voter])
@@ -49,14 +49,14 @@ def test_scores_spread_over_resamples_as_they_do_over_panels():
         fits.append(fit_bradley_terry(first, second, outcome, n_items=30, ridge=0.1).theta)
     first, second, outcome, voter = votes()
     fit = fit_bradley_terry(first, second, outcome, n_items=30, ridge=0.1)
-    found = resample_voters(fit, first, second, outcome, voter, resamples=200, rng=np.random.default_rng(1))
+    found = resample_voters(fit, (first, second, outcome, voter), resamples=200, rng=np.random.default_rng(1))
     assert np.median(found.theta.std(axis=0) / np.std(fits, axis=0)) == pytest.approx(1.0, abs=0.2)
 
 
 def test_ranks_ties_and_scores_lie_in_their_intervals():
     first, second, outcome, voter = votes()
     fit = fit_bradley_terry(first, second, outcome, n_items=31, ridge=0.1)
-    found = resample_voters(fit, first, second, outcome, voter, resamples=200, rng=np.random.default_rng(1))
+    found = resample_voters(fit, (first, second, outcome, voter), resamples=200, rng=np.random.default_rng(1))
     best, worst = found.rank_intervals()
     rank = np.argsort(np.argsort(-fit.theta[:30])) + 1
     assert (best[:30] <= rank).all()
@@ -78,7 +78,7 @@ def test_ranks_ties_and_scores_lie_in_their_intervals():
 def test_the_same_seed_gives_the_same_resamples():
     given = votes(n_votes=600)
     fit = fit_bradley_terry(*given[:3], n_items=30, ridge=0.1)
-    one, other = (resample_voters(fit, *given, resamples=3, rng=np.random.default_rng(1)).theta for _ in range(2))
+    one, other = (resample_voters(fit, given, resamples=3, rng=np.random.default_rng(1)).theta for _ in range(2))
     assert one.tobytes() == other.tobytes()
 
 
@@ -86,23 +86,23 @@ def test_what_can_not_be_resampled_is_an_error():
     first, second, outcome, voter = votes(n_votes=600)
     fit = fit_bradley_terry(first, second, outcome, n_items=30)
     with pytest.raises(InputError, match="two voters"):
-        resample_voters(fit, first, second, outcome, voter * 0, rng=np.random.default_rng(1))
+        resample_voters(fit, (first, second, outcome, voter * 0), rng=np.random.default_rng(1))
     with pytest.raises(InputError, match="600 votes"):
-        resample_voters(fit, first[1:], second[1:], outcome[1:], voter[1:], rng=np.random.default_rng(1))
+        resample_voters(fit, (first[1:], second[1:], outcome[1:], voter[1:]), rng=np.random.default_rng(1))
     gaps = fit_bradley_terry(first, second, outcome, n_items=30, voter=voter * 2)
     with pytest.raises(InputError, match="without a gap"):
-        resample_voters(gaps, first, second, outcome, voter * 2, rng=np.random.default_rng(1))
+        resample_voters(gaps, (first, second, outcome, voter * 2), rng=np.random.default_rng(1))
 
 
 def test_halves_agree_more_the_more_votes_there_are():
     few, many = (
-        split_half(*votes(n_votes=n), weighted_spearman, n_items=30, repetitions=5, rng=np.random.default_rng(1)).mean
+        split_half(votes(n_votes=n), weighted_spearman, n_items=30, repetitions=5, rng=np.random.default_rng(1)).mean
         for n in (400, 6000)
     )
     assert few < many < 1.0
     first, second, outcome, voter = votes()
     with pytest.raises(InputError, match="two voters"):
-        split_half(first, second, outcome, voter * 0, spearman, n_items=30, rng=np.random.default_rng(1))
+        split_half((first, second, outcome, voter * 0), spearman, n_items=30, rng=np.random.default_rng(1))
 
 
 def test_the_ceiling_is_near_what_the_truth_itself_scores():

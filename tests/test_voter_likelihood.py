@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
 from core.errors import InputError
-from core.voters.likelihood import ComparisonTerms, log_likelihoods, win_probability
+from core.voters.likelihood import ComparisonTerms, log_likelihoods
 from core.voters.model import Voters, decide, opinions
 
 NOTIONS = ("relatedness", "similarity")
 SIMILARITIES = st.floats(-1, 1)
 SIGMAS = st.floats(0.01, 0.8)
+
+
+def win_probability(one: float, other: float, sigma: float, slip: float = 0.0, *, notion: str = "relatedness") -> float:
+    """P(first wins | no tie) of a comparison, as the likelihood has it."""
+    terms = ComparisonTerms.of(np.array([one]), np.array([other]), notion)
+    return slip + (1 - 2 * slip) * float(terms.first_is_higher(np.array([1 / sigma]))[0])
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
@@ -33,7 +39,7 @@ def test_against_opinions_that_are_drawn(one, other, sigma, notion):
     votes = decide(held[0::2], held[1::2], slip, rng)
     wins, losses = int((votes == 1).sum()), int((votes == 0).sum())
     share = wins / (wins + losses)
-    expected = float(win_probability(one, other, sigma, slip, notion=notion))
+    expected = win_probability(one, other, sigma, slip, notion=notion)
     assert share == pytest.approx(expected, abs=4.5 * math.sqrt(expected * (1 - expected) / (wins + losses)) + 2e-4)
 
 
@@ -45,7 +51,7 @@ def test_ties_of_opinions_beyond_the_scale_are_taken_out():
     untied = first != second
     assert 1 - untied.mean() > 0.1
     share = (first > second)[untied].mean()
-    assert float(win_probability(0.8, 0.3, 1.2)) == pytest.approx(share, abs=0.006)
+    assert win_probability(0.8, 0.3, 1.2) == pytest.approx(share, abs=0.006)
 
 
 @pytest.mark.parametrize(("one", "other", "sigma"), [(0.4, 0.1, 0.15), (0.05, -0.02, 0.2), (0.7, -0.6, 0.1)])
@@ -56,25 +62,25 @@ def test_relatedness_against_two_quadrants_of_a_bivariate_normal(one, other, sig
     quadrants = multivariate_normal(mean, covariance).cdf([0, 0]) + multivariate_normal(
         [-m for m in mean], covariance
     ).cdf([0, 0])
-    assert float(win_probability(one, other, sigma)) == pytest.approx(quadrants, abs=1e-6)
+    assert win_probability(one, other, sigma) == pytest.approx(quadrants, abs=1e-6)
 
 
 def test_similarity_is_a_normal_probability():
     expected = norm.cdf((0.5 - 0.4) / (0.1 * math.hypot(1 - 0.25, 1 - 0.16)))
-    assert float(win_probability(0.5, 0.4, 0.1, notion="similarity")) == pytest.approx(expected, abs=1e-12)
+    assert win_probability(0.5, 0.4, 0.1, notion="similarity") == pytest.approx(expected, abs=1e-12)
 
 
 @given(SIMILARITIES, SIMILARITIES, SIGMAS, st.floats(0, 1), st.sampled_from(NOTIONS))
 def test_the_two_sides_make_one(one, other, sigma, slip, notion):
-    there = float(win_probability(one, other, sigma, slip, notion=notion))
-    back = float(win_probability(other, one, sigma, slip, notion=notion))
+    there = win_probability(one, other, sigma, slip, notion=notion)
+    back = win_probability(other, one, sigma, slip, notion=notion)
     assert 0 <= there <= 1
     assert there + back == pytest.approx(1, abs=1e-9)
 
 
 @given(SIMILARITIES, SIMILARITIES, st.floats(0.01, 0.5))
 def test_relatedness_doesn_t_see_signs(one, other, sigma):
-    values = [float(win_probability(a, b, sigma)) for a, b in itertools.product((one, -one), (other, -other))]
+    values = [win_probability(a, b, sigma) for a, b in itertools.product((one, -one), (other, -other))]
     assert max(values) - min(values) < 1e-12
     # The stronger item wins more often. (From σ* = 1/√2 on it doesn't near 0, where its opinions spread less.)
     assert (values[0] - 0.5) * (abs(one) - abs(other)) >= -1e-9
@@ -83,14 +89,14 @@ def test_relatedness_doesn_t_see_signs(one, other, sigma):
 @pytest.mark.parametrize("z", [-1.0, -0.4, 0.0, 0.3, 1.0])
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_equal_items_have_even_chances(z, notion):
-    assert float(win_probability(z, z, 0.2, 0.1, notion=notion)) == pytest.approx(0.5, abs=1e-12)
+    assert win_probability(z, z, 0.2, 0.1, notion=notion) == pytest.approx(0.5, abs=1e-12)
 
 
 def test_oversight_turns_votes():
-    sure = float(win_probability(0.9, 0.0, 0.02))
+    sure = win_probability(0.9, 0.0, 0.02)
     assert sure == pytest.approx(1, abs=1e-9)
-    assert float(win_probability(0.9, 0.0, 0.02, 0.1)) == pytest.approx(0.9, abs=1e-9)
-    assert float(win_probability(0.9, 0.0, 0.02, 1.0)) == pytest.approx(0, abs=1e-9)
+    assert win_probability(0.9, 0.0, 0.02, 0.1) == pytest.approx(0.9, abs=1e-9)
+    assert win_probability(0.9, 0.0, 0.02, 1.0) == pytest.approx(0, abs=1e-9)
 
 
 def test_log_likelihoods_are_sums_over_a_voter_s_votes():
@@ -101,7 +107,7 @@ def test_log_likelihoods_are_sums_over_a_voter_s_votes():
     found = log_likelihoods(ComparisonTerms.of(one, other, "relatedness"), outcome, voter, 5, sigma, epsilon)
     assert found.shape == (5, 2, 3)
     for v, (i, s), (j, e) in itertools.product(range(5), enumerate(sigma), enumerate(epsilon)):
-        p = [float(win_probability(a, b, s, e)) for a, b in zip(one[voter == v], other[voter == v], strict=True)]
+        p = [win_probability(a, b, s, e) for a, b in zip(one[voter == v], other[voter == v], strict=True)]
         logs = [math.log(max(x if y else 1 - x, 1e-12)) for x, y in zip(p, outcome[voter == v], strict=True)]
         assert found[v, i, j] == pytest.approx(sum(logs), rel=1e-9, abs=1e-9)
 
@@ -118,16 +124,6 @@ def test_blocks_make_no_difference(monkeypatch):
     )
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: win_probability(1.2, 0, 0.1), r"\[-1, 1\]"),
-        (lambda: win_probability(math.nan, 0, 0.1), r"\[-1, 1\]"),
-        (lambda: win_probability(0.2, 0, 0.0), "above 0"),
-        (lambda: win_probability(0.2, 0, 0.1, 1.5), "oversight"),
-        (lambda: win_probability(0.2, 0, 0.1, notion="love"), "notion"),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(InputError, match=message):
-        call()
+def test_an_unknown_notion_is_refused():
+    with pytest.raises(InputError, match="notion"):
+        win_probability(0.2, 0, 0.1, notion="love")

@@ -107,7 +107,7 @@ class Server:
         """
         status, headers, content = self._send(path, json.dumps(body).encode("ascii"))
         if 300 <= status < 400:
-            raise PlatformError(_redirected(self.address, headers.get("location", "")))
+            raise PlatformError(redirected(self.address, headers.get("location", "")))
         if status in BUSY:
             after = _seconds(headers.get("retry-after", ""))
             raise TryAgainError(f"{self.address} is busy or failed ({status}): {self.reason(content)}", after)
@@ -225,8 +225,8 @@ def _may_help(error: Exception) -> bool:
     )
 
 
-def _redirected(address: str, location: str) -> str:
-    """What to do about a redirection; none is followed."""
+def redirected(address: str, location: str) -> str:
+    """What to do about a redirection; none is followed, so that a key goes nowhere but to the address given."""
     try:
         there = urlsplit(location)
         target = f"{there.scheme}://{there.netloc.rpartition('@')[2]}" if there.scheme and there.hostname else ""

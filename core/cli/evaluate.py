@@ -21,57 +21,27 @@ from ..errors import InputError, RunoffError
 from .shared import text_table, with_json, write_json
 
 if TYPE_CHECKING:
+    from ..commands.file_evaluation import FileEvaluation, Shares
     from ..embeddings import Embedding
-    from ..evaluation import Model, ModelComparison
+    from ..evaluation import Correlations, Evaluation, FigureEstimate, Model, ModelComparison
+    from ..evaluation.baselines import Baselines
+    from ..evaluation.chance import ShareOfCeiling
+    from ..evaluation.results import Ends
     from ..store.projects.records import CampaignRecord
     from ..voters.model import Panel
 
 
-_VOTES_AN_ITEM = 20
-_MOST_TIMES = 16
-
-
-def simulated(
+def needed_json(
     comparison: ModelComparison, figure: str, seed: int, votes: int, most: int, voters_like: str | None
 ) -> dict[str, Any]:
-    """The answer for the first two models over the items that all cover: JSON, with what can't be told under problems.
+    """What would tell the first two models apart: JSON, with what can't be told under problems.
 
     Raises `InputError` for fewer than two models, or voters that can't be read.
     """
-    import numpy as np
+    from ..commands.file_evaluation import needed_of
 
-    from ..evaluation.sample_size import VotingScenario, tokens_needed, votes_needed
-
-    if len(comparison.evaluations) < 2:
-        raise InputError("--needed compares two models; name a second one.")
-    every = np.logical_and.reduce([~np.isnan(e.values) for e in comparison.evaluations])
-    first = comparison.evaluations[0]
-    pairs = first.pairs[every]
-    one, other = (e.values[every] for e in comparison.evaluations[:2])
-    start = votes or _VOTES_AN_ITEM * len(pairs)
-    n_ballots = max(1, min(7, int(np.log2(max(len(pairs), 2) / 2)) + 1))
-    voting = VotingScenario(panel_of(voters_like), n_ballots=n_ballots, notion=first.notion)
-    how: dict[str, Any] = {"figure": figure, "n0": first.n0, "rng": np.random.default_rng(seed)}
-    top = first.overall.top
-    found: list[dict[str, Any]] = []
-    problems: list[str] = []
-
-    def by_votes() -> Any:
-        if comparison.apart:
-            raise InputError("Votes needed are simulated for one ranking; here each area has its own.")
-        scores = pairs["score"].to_numpy(dtype=np.float64)
-        limit = most or _MOST_TIMES * start
-        return votes_needed(scores, one, other, n_votes=start, most=limit, voting=voting, top=top, **how)
-
-    def by_tokens() -> Any:
-        return tokens_needed(pairs, one, other, top=top, apart=comparison.apart, **how)
-
-    for search in (by_votes, by_tokens):
-        try:
-            needed = search()
-            found.append({**asdict(needed), "says": str(needed)})
-        except RunoffError as error:
-            problems.append(str(error))
+    needed, problems = needed_of(comparison, figure, seed, votes, most, panel_of(voters_like))
+    found = [{**asdict(each), "says": str(each)} for each in needed]
     names = comparison.names[:2]
     return {"first": names[0], "second": names[1], "figure": figure, "power": 0.8, "found": found, "problems": problems}
 
@@ -99,15 +69,6 @@ def panel_of(text: str | None) -> Panel:
         raise InputError(f"--voters-like takes two ranges, such as .02:.2,.005:.05; found {text!r}.") from None
     return Panel(100, (s_low, s_high), (e_low, e_high))
 
-
-if TYPE_CHECKING:
-    from ..evaluation import Correlations, Evaluation, FigureEstimate, ModelComparison
-    from ..evaluation.baselines import Baselines
-    from ..evaluation.chance import ShareOfCeiling
-    from ..evaluation.results import Ends
-    from ..evaluation.token_intervals import TokenDraws
-
-    Shares = Mapping[str, Sequence[Mapping[str, ShareOfCeiling]]]  # as `chance.shares_of` gives them
 
 LABELS = {
     "rho_w": "ρ_w",
@@ -421,9 +382,10 @@ def evaluate_command(
     """Rank word embeddings (MODEL, any known format) by a DATASET file."""
     from numpy.random import default_rng
 
+    from ..commands.file_evaluation import FileSettings, evaluate_file
     from ..dataset.files import read_dataset
     from ..embeddings import LookUp, as_mode, load
-    from ..evaluation import compare, tokens_of, words_of
+    from ..evaluation import tokens_of, words_of
     from ..evaluation.baselines import Spelling, baselines
     from .leaderboard import NamedModels, served_name, write_leaderboard
 
@@ -443,47 +405,35 @@ def evaluate_command(
     made.recipes |= dict.fromkeys(spellings, (("model", "a similarity of spellings"),))
     by_letters = (Spelling(_SPELLINGS[name]) for name in spellings)
     every: Iterator[Model] = chain(_with_options(loaded), by_encoders, by_servers, by_predictions, by_letters)
-    comparison = compare(table, every, n0=n0, notion=notion, policy=policy, top=top)
-    differences: list[dict[str, Any]] = []
-    draws, problem = None, ""
-    if with_tokens or leaderboard:
-        try:
-            comparison, differences, draws = _over_tokens(comparison, seed)
-        except RunoffError as error:
-            if with_tokens:
-                raise
-            problem = str(error)
-    models = (*models, *encoders, *(served_name(*server) for server in servers), *predicted, *spellings)
-    record = _record_of(dataset)
-    shares, why_none = _shares(record, comparison, seed)
-    told = evaluation_json(models, comparison, shares)
+    names = (*models, *encoders, *(served_name(*server) for server in servers), *predicted, *spellings)
+    settings = FileSettings(n0, notion, policy, top, with_tokens or leaderboard is not None, seed)
+    found = evaluate_file(table, names, every, _record_of(dataset), settings)
+    if with_tokens and found.no_tokens:
+        raise InputError(found.no_tokens)
+    told = evaluation_json(names, found.comparison, found.shares)
     told["result_files"] = [asdict(each) for each in reported]
     notes += made.notes
-    if differences:
+    if differences := _differences_json(found):
         told["token_differences"] = differences
-    if with_baselines or leaderboard:
-        floor = baselines(table, n0=n0, top=top, rng=default_rng([seed, 11, 3]))
-    if with_baselines:
+    floor = baselines(table, n0=n0, top=top, rng=default_rng([seed, 11, 3])) if with_baselines or leaderboard else None
+    if with_baselines and floor is not None:
         told["baselines"] = baselines_json(floor)
         notes += [floor.problem] if floor.problem else []
+    first, *_ = shown = metrics or SHOWN
     if needed:
-        told["needed"] = simulated(comparison, (metrics or SHOWN)[0], seed, votes, most, voters_like)
-    if leaderboard:
-        first, title = (metrics or SHOWN)[0], str(table.attrs.get("title") or Path(dataset).stem)
-        about: dict[str, Any] = {"title": title, "first": first, "seed": seed, "floor": floor, "made": made}
-        told["leaderboard"] = write_leaderboard(
-            leaderboard, table, models, comparison, draws, record, shares, why_none,
-            **about, reported=reported, problem=problem,
-        )  # fmt: skip
+        told["needed"] = needed_json(found.comparison, first, seed, votes, most, voters_like)
+    if leaderboard and floor is not None:
+        title = str(table.attrs.get("title") or Path(dataset).stem)
+        told["leaderboard"] = write_leaderboard(leaderboard, found, title, first, floor, made, reported)
     held = held_against(bounds, told["models"])
     if as_json:
         write_json({"dataset": dataset, "notes": notes, **told, **({"bounds": held} if held else {})})
     else:
         parts = [
-            evaluation_text(models, comparison, metrics or SHOWN, shares, why_none),
+            evaluation_text(names, found.comparison, shown, found.shares, found.no_ceiling),
             *(f"{dataset}: {note}" for note in notes),
         ]
-        parts += [baselines_text(floor, metrics or SHOWN)] if with_baselines else []
+        parts += [baselines_text(floor, shown)] if with_baselines and floor is not None else []
         parts += needed_lines(told["needed"]) if needed else []
         parts += [f"Written: {' and '.join(told['leaderboard'])}"] if leaderboard else []
         click.echo("\n\n".join([*parts, *([bounds_text(held)] if held else [])]))
@@ -508,40 +458,13 @@ def _record_of(dataset: str) -> CampaignRecord | RunoffError | None:
         return error
 
 
-def _shares(record: CampaignRecord | RunoffError | None, comparison: ModelComparison, seed: int) -> tuple[Shares, str]:
-    """The models' shares from chance to the best that a published dataset's votes allow, and why there are none."""
-    from ..commands.recompute import closed_votes_of
-    from ..evaluation.chance import NO_CEILING, shares_of
-    from ..trust.reliability import ceilings
-
-    found: dict[str, float] = {}
-    why_none = NO_CEILING
-    if isinstance(record, RunoffError):
-        why_none = f"There is no ceiling: {record}"
-    elif record is not None:
-        try:
-            votes = closed_votes_of(record)
-            found = ceilings([(b, v) for _, b, v in votes], n0=comparison.evaluations[0].n0)
-            why_none = "" if found else "There is no ceiling: no ballot is closed."
-        except RunoffError as error:
-            why_none = f"There is no ceiling: {error}"
-    return shares_of(comparison, found, why_none=why_none, seed=seed), why_none
-
-
-def _over_tokens(comparison: ModelComparison, seed: int) -> tuple[ModelComparison, list[dict[str, Any]], TokenDraws]:
-    """The comparison with intervals over tokens, the difference of every two models in each figure, and the draws."""
-    from numpy.random import default_rng
-
-    from ..evaluation.differences import by_tokens
-    from ..evaluation.token_intervals import with_token_intervals
-
-    found, draws = with_token_intervals(comparison, rng=default_rng(seed))
-    told = [
+def _differences_json(found: FileEvaluation) -> list[dict[str, Any]]:
+    """The difference of every two models in each figure, over tokens."""
+    return [
         {"figure": figure, **asdict(pair), "apart": pair.is_apart}
-        for figure in METRICS
-        for pair in by_tokens(found.names, draws, figure)
+        for figure, pairs in found.token_differences().items()
+        for pair in pairs
     ]
-    return found, told, draws
 
 
 def _with_options(loaded: Iterator[Embedding]) -> Iterator[Embedding]:

@@ -111,10 +111,7 @@ def ask_command(project: str, number: int, area: str | None, sample: int, anew: 
             last[0] = done
             click.echo(f"{done:,.0f} of {total:,.0f} answers", err=True)
 
-    done = ask_model(
-        store, project_id, command, n=sample, anew=anew, expected_revision=command.revision, progress=told,
-        say=lambda text: click.echo(text, err=True),
-    )  # fmt: skip
+    done = ask_model(store, command, progress=told, say=lambda text: click.echo(text, err=True))
     if as_json:
         write_json({"record": done.judge_id, "answers": done.n_answers, "votes": done.n_votes, "no_vote": done.reasons})
     else:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..errors import InputError, RunoffError
+from ..errors import InputError
 from .shared import write_file
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
-    from ..evaluation import Model, ModelComparison
+    from ..commands.file_evaluation import FileEvaluation
+    from ..evaluation import Model
     from ..evaluation.baselines import Baselines
     from ..evaluation.differences import PairwiseDifference
     from ..evaluation.mteb_files import Reported
-    from ..evaluation.token_intervals import TokenDraws
-    from ..store.projects.records import CampaignRecord
 
 
 @dataclass
@@ -103,55 +101,40 @@ def served_name(address: str, model: str) -> str:
 
 def write_leaderboard(
     out: str,
-    table: pd.DataFrame,
-    names: Sequence[str],
-    comparison: ModelComparison,
-    draws: TokenDraws | None,
-    record: CampaignRecord | RunoffError | None,
-    shares: Mapping[str, Any],
-    why_no_ceiling: str,
-    *,
+    found: FileEvaluation,
     title: str,
     first: str,
-    seed: int,
     floor: Baselines,
     made: NamedModels,
     reported: Sequence[Reported],
-    problem: str,
 ) -> tuple[str, str]:
     """Write the page and the table beside each other, and return their paths.
 
-    out : without an ending, or with .html or .csv. draws : of the tokens, None where `problem` says why not. record :
-    of a published dataset, whose voters are resampled.
+    out : without an ending, or with .html or .csv. first : the figure that models are ranked by. made : how each model
+    was made; reported : the figures of mteb's result files.
     """
-    from ..evaluation.differences import by_tokens
     from ..views.evaluate.leaderboard_file import Leaderboard, leaderboard_csv, leaderboard_page
     from ..views.evaluate.token_intervals import by_votes
 
-    evaluations = tuple(replace(e, model=n) for e, n in zip(comparison.evaluations, distinct(names), strict=True))
-    comparison = replace(comparison, evaluations=evaluations)
+    found = found.called(distinct(found.names))
     told: dict[str, dict[str, Sequence[PairwiseDifference]]] = {}
-    problems = {"tokens": problem, "voters": "They need the votes, which only a published zip holds."}
-    if draws is not None:
-        told["tokens"] = {figure: by_tokens(comparison.names, draws, figure) for figure in draws.estimates}
-    if isinstance(record, RunoffError):
-        problems["voters"] = str(record)
-    elif record is not None:
-        comparison, differences, problems["voters"] = _over_votes(comparison, table, record, seed)
-        if not problems["voters"]:
-            told["votes"] = {figure: by_votes(differences, figure) for figure in {d.figure for d in differences}}
+    if found.draws is not None:
+        told["tokens"] = found.token_differences()
+    comparison, differences, no_votes = found.over_votes()
+    if not no_votes:
+        told["votes"] = {figure: by_votes(differences, figure) for figure in {d.figure for d in differences}}
     board = Leaderboard(
         title=title,
         compared=comparison,
         told=told,
-        problems=problems,
-        shares=shares["overall" if comparison.policy in ("own", "lowest") else "common"],
-        why_no_ceiling=why_no_ceiling,
+        problems={"tokens": found.no_tokens, "voters": no_votes},
+        shares=found.shares["overall" if comparison.policy in ("own", "lowest") else "common"],
+        why_no_ceiling=found.no_ceiling,
         first=first,
         reported=reported,
-        recipes={new: made.recipes.get(old, ()) for new, old in zip(comparison.names, names, strict=True)},
+        recipes={new: made.recipes.get(old, ()) for new, old in zip(comparison.names, found.names, strict=True)},
         floor=floor,
-        remarks=[*_remarks(table), *made.notes],
+        remarks=[*_remarks(found.table), *made.notes],
     )
     stem = out.removesuffix(".html").removesuffix(".csv")
     if not Path(stem).name:
@@ -177,28 +160,6 @@ def distinct(names: Sequence[str]) -> list[str]:
         tries = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
         found.append(next(each for each in tries if each not in found))
     return found
-
-
-def _over_votes(
-    comparison: ModelComparison, table: pd.DataFrame, record: CampaignRecord, seed: int
-) -> tuple[ModelComparison, tuple[Any, ...], str]:
-    """The comparison with intervals over voters, what is known of every two models, and why there are none, or ""."""
-    from ..commands.figures.evaluation_inputs import KEYS, draws_of
-    from ..commands.recompute import closed_votes_of
-    from ..evaluation.compare import ranked_apart
-    from ..evaluation.vote_intervals import Resampled, with_intervals
-
-    try:
-        named = record.items.set_index("item")[KEYS]
-        drawn = draws_of(closed_votes_of(record), named, seed)
-        if drawn.problem:
-            return comparison, (), drawn.problem
-        rows = table[table["score"].notna()]
-        apart: np.ndarray | None = rows["area"].to_numpy() if ranked_apart(table) else None
-        found, differences = with_intervals(comparison, Resampled(drawn.columns_of(rows), apart))
-        return found, differences, ""
-    except RunoffError as error:
-        return comparison, (), str(error)
 
 
 def _remarks(table: pd.DataFrame) -> list[str]:

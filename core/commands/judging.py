@@ -86,9 +86,7 @@ class AskModel(OfBallot[ModelAsked]):
         return self.run_with(store, None)
 
     def run_with(self, store: Store, progress: Progress | None) -> ModelAsked:
-        return ask_model(
-            store, self.project_id, self, n=self.n, anew=self.anew, expected_revision=self.revision, progress=progress
-        )
+        return ask_model(store, self, progress=progress)
 
     def summary(self, result: ModelAsked) -> str:
         return result.said
@@ -109,30 +107,23 @@ class AskModel(OfBallot[ModelAsked]):
 
 
 def ask_model(
-    store: Store,
-    project_id: str,
-    of: OfBallot[ModelAsked],
-    *,
-    n: int = 0,
-    anew: bool = False,
-    expected_revision: int | None = None,
-    progress: Progress | None = None,
-    say: Callable[[str], None] | None = None,
+    store: Store, asked: AskModel, *, progress: Progress | None = None, say: Callable[[str], None] | None = None
 ) -> ModelAsked:
-    """Ask about a ballot; see `AskModel`. The key is that of the environment. `say` is told why it waits.
+    """Ask about a ballot what the command says. The key is that of the environment. `say` is told why it waits.
 
     Raises `StoreError` where no language model is switched on, or the ballot is gone or asks no comparisons;
     `PlatformError` where the server can't be asked any further: what came until then is kept.
     """
-    with command(store, project_id, AskModel.name, expected_revision=expected_revision) as change:
+    project_id = asked.project_id
+    with command(store, project_id, AskModel.name, expected_revision=asked.revision) as change:
         setup = switched_on(change.conn, project_id, CHAT)
         if setup is None:
             raise StoreError(OFF)
-        settings, ballot = JudgeSettings.of(setup), of.ballot(change.conn)
+        settings, ballot = JudgeSettings.of(setup), asked.ballot(change.conn)
         server = server_of(settings, os.environ.get(KEY, ""))
         if ballot is None:
             raise StoreError("The ballot is gone. Load the page again.")
-        judge = begin(change, ballot, settings, n, anew=anew)
+        judge = begin(change, ballot, settings, asked.n, anew=asked.anew)
         ties_allowed = ballot_prompt(change.conn, ballot)[2]
         wanted = pending_of(change.conn, project_id, ballot, judge)
         change.detail = ballot_named(change.conn, project_id, ballot.area_id, ballot.number, ballot.purpose)

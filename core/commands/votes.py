@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from ..base.numbers_in_words import many, plural
 from ..errors import RunoffError
 from ..platforms import Mapping as ColumnMapping
+from ..protocols.base import N_TOP
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots.ballot_rows import every_ballot_of
@@ -27,7 +28,7 @@ from ..store.votes.payment import ReviewChange, review_assignments
 from ..store.votes.uploads import Withdrawn, withdraw_upload
 from ..store.voting.owner_commands import withdraw_voters
 from ..votes.payment import Review
-from ..votes.reasons import N_TOP, Move, Pair, Policy, UploadEffect
+from ..votes.reasons import Move, Pair, Policy, UploadEffect
 from .base import PER_SECOND, OfProject, R, scoring_seconds
 
 SHOWN = 3  # items named of each kind of move

@@ -68,6 +68,9 @@ class SideBySide:
         return len(self.table)
 
 
+N0 = 2.0  # offset of the weights of ρ_w and τ_w
+
+
 def compare_schemes(
     ids: Sequence[str],
     one: ArrayLike,
@@ -75,7 +78,6 @@ def compare_schemes(
     *,
     names: tuple[str, str] = ("one", "other"),
     tokens: tuple[Sequence[str], Sequence[str]] | None = None,
-    n0: float = 2.0,
     resamples: int = 0,
     seed: int = 0,
 ) -> SideBySide:
@@ -105,7 +107,7 @@ def compare_schemes(
     both = np.flatnonzero(there[0] & there[1])
     labels = np.array(ids, dtype=object)
     x, y = scores[0][both], scores[1][both]
-    figures, over = _figures(x, y, names, _coded(tokens, both), n0, resamples, np.random.default_rng(seed))
+    figures, over = _figures(x, y, names, _coded(tokens, both), resamples, np.random.default_rng(seed))
     return SideBySide(
         names,
         _table(labels[both], x, y),
@@ -140,7 +142,6 @@ def _figures(
     y: Floats,
     names: tuple[str, str],
     coded: Coded | None,
-    n0: float,
     resamples: int,
     rng: np.random.Generator,
 ) -> tuple[dict[str, Estimate], str]:
@@ -151,19 +152,19 @@ def _figures(
             reason = f"all {n} scores of {name} are equal"
     if reason:
         return {name: Estimate(None, reason=reason) for name in FIGURES}, ""
-    found = _correlations(x, y, n0)
+    found = _correlations(x, y)
     if n > MOST_ITEMS:
         why = f"no interval: resampling more than {MOST_ITEMS:,} items takes too long"
         return {name: Estimate(value, reason=why) for name, value in zip(FIGURES, found, strict=True)}, ""
     times = resamples or number_of_resamples(n)
-    drawn = _drawn(x, y, n0, lambda: rng.multinomial(n, np.full(n, 1 / n)), times)
+    drawn = _drawn(x, y, lambda: rng.multinomial(n, np.full(n, 1 / n)), times)
     if coded is None:
         tails = widened_tails(n, LEVEL)
         return {
             name: _with_bounds(value, _percentiles(column, tails))
             for name, value, column in zip(FIGURES, found, drawn.T, strict=True)
         }, "items"
-    by_tokens = _drawn(x, y, n0, lambda: coded.by_tokens(1, rng)[0].astype(np.int64), times)
+    by_tokens = _drawn(x, y, lambda: coded.by_tokens(1, rng)[0].astype(np.int64), times)
     result = {}
     for name, value, of_tokens, of_items in zip(FIGURES, found, by_tokens.T, drawn.T, strict=True):
         ends = bounds(value, of_tokens, of_items, CORRECTIONS[_CORRECTION[name]], freedom=coded.freedom)
@@ -171,21 +172,21 @@ def _figures(
     return result, "tokens"
 
 
-def _correlations(x: Floats, y: Floats, n0: float) -> list[float]:
+def _correlations(x: Floats, y: Floats) -> list[float]:
     """The values of `FIGURES`; raises `UndefinedMetricError`."""
     a, b = metrics.two_rankings(x, y)
     even = np.full(len(a), 1 / len(a))
-    found = [even, metrics.weights(a, b, n0), metrics.weights(a, a, n0), metrics.weights(b, b, n0)]
+    found = [even, metrics.weights(a, b, N0), metrics.weights(a, a, N0), metrics.weights(b, b, N0)]
     return [*(metrics.correlation_of_ranks(a, b, w) for w in found), rank_kernels.tau_of_ranks(a, b, even * len(a))[0]]
 
 
-def _drawn(x: Floats, y: Floats, n0: float, draw: Callable[[], NDArray[np.int64]], times: int) -> Floats:
+def _drawn(x: Floats, y: Floats, draw: Callable[[], NDArray[np.int64]], times: int) -> Floats:
     """The figures of resampled items, (times, figures); NaN where they are undefined."""
     found = np.full((times, len(FIGURES)), np.nan)
     for row in found:
         at = np.repeat(np.arange(len(x)), draw())
         try:
-            row[:] = _correlations(x[at], y[at], n0)
+            row[:] = _correlations(x[at], y[at])
         except UndefinedMetricError:
             continue
     return found

@@ -12,7 +12,7 @@ A BERT with mean or first-token pooling (MiniLM, BGE, E5, GTE and their like) is
 optional package sentence-transformers.
 """
 
-from .encoding import ENCODED, FORMATS, SCORED, SERVED, encode_into, encoder_of, score_into
+from .encoding import ENCODED, FORMATS, SCORED, SERVED, ModelSource, encode_into, encoder_of, score_into
 from .folder import FoundEncoder, digest_of, inspect, open_encoder, open_scorer
 from .server import EmbeddingServer
 
@@ -23,6 +23,7 @@ __all__ = [
     "SERVED",
     "EmbeddingServer",
     "FoundEncoder",
+    "ModelSource",
     "digest_of",
     "encode_into",
     "encoder_of",

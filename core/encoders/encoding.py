@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,20 +30,27 @@ STEP = 256  # tokens, or pairs, between two signs of progress
 Recipe = tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True)
+class ModelSource:
+    """The model that an embedding was made by: what people call it, the hash of its files, how it was used, and the
+    embedding's format."""
+
+    name: str
+    digest: str
+    recipe: Recipe = ()
+    format: str = ENCODED
+
+
 def encode_into(
     folder: Path,
     encoder: Encoder,
     tokens: Sequence[str],
-    *,
-    source: str,
-    digest: str,
-    recipe: Recipe = (),
-    format_: str = ENCODED,
+    source: ModelSource,
     progress: Callable[[int, int], None] | None = None,
 ) -> EmbeddingInfo:
     """Write what an encoder makes of distinct tokens, each read as one short text, into a new folder.
 
-    `source` is what people call the encoder, `digest` the hash of its files; with the tokens it is the identity. Raises
+    The hash of its files is with the tokens the embedding's identity. Raises
     `InputError` for no token, or where the encoder doesn't return one vector of the same length a token.
     """
     distinct = _distinct(tokens)
@@ -52,30 +60,25 @@ def encode_into(
             progress(start, len(distinct))
         some = distinct[start : start + STEP]
         parts.append(np.asarray(encoder.encode(some), dtype=np.float32))
-        given(some, parts[-1], name=source)  # which checks their number
+        given(some, parts[-1], name=source.name)  # which checks their number
         if parts[-1].shape[1] != parts[0].shape[1]:
-            raise InputError(f"{source} returns vectors of different lengths for different tokens.")
+            raise InputError(f"{source.name} returns vectors of different lengths for different tokens.")
     said = f"vectors of {len(distinct):,} tokens of the project, each read as one short text; of no other words"
-    return write_vectors(
-        folder, distinct, np.concatenate(parts), format_=format_, source=source, digest=digest, recipe=recipe, note=said
-    )
+    return write_vectors(folder, distinct, np.concatenate(parts), source, note=said)
 
 
 def write_vectors(
     folder: Path,
     tokens: Sequence[str],
     vectors: np.ndarray,
+    source: ModelSource,
     *,
-    format_: str,
-    source: str,
-    digest: str,
-    recipe: Recipe,
     note: str,
     others: Sequence[tuple[str, str]] = (),
 ) -> EmbeddingInfo:
     """Write the float32 `vectors` (n × dimensions) of distinct tokens into a new folder.
 
-    others : names and hashes of what decided them beside the model's own `digest`.
+    others : names and hashes of what decided them beside the model's own hash.
     """
     folder.mkdir(parents=True)
     sink = FolderSink(folder)
@@ -84,15 +87,15 @@ def write_vectors(
     finally:
         sink.close()
     info = EmbeddingInfo(
-        format=format_,
+        format=source.format,
         n_words=len(tokens),
         dimensions=vectors.shape[1],
         sha256=hashlib.sha256("\n".join(tokens).encode()).hexdigest(),
-        source=source,
+        source=source.name,
         n_bytes=vectors.nbytes,
         notes=(note,),
-        companions=((KEY, digest), *others),
-        recipe=recipe,
+        companions=((KEY, source.digest), *others),
+        recipe=source.recipe,
     )
     return sink.finish(info)
 
@@ -101,30 +104,25 @@ def score_into(
     folder: Path,
     scorer: PairScorer,
     pairs: Sequence[tuple[str, str]],
-    *,
-    source: str,
-    digest: str,
-    recipe: Recipe = (),
+    source: ModelSource,
     progress: Callable[[int, int], None] | None = None,
 ) -> EmbeddingInfo:
     """Write the similarities that a cross-encoder gives pairs of tokens into a new folder; else as `encode_into`."""
-    made, info = _scored(scorer, pairs, source, (KEY, digest), recipe, progress)
+    made, info = _scored(scorer, pairs, source, progress)
     folder.mkdir(parents=True)
     return write(folder, made, info)
 
 
 def scored(scorer: PairScorer, pairs: Sequence[tuple[str, str]], *, name: str, recipe: Recipe = ()) -> Similarities:
     """The similarities that a cross-encoder gives pairs of tokens, in memory."""
-    made, info = _scored(scorer, pairs, name, (KEY, name), recipe, None)
+    made, info = _scored(scorer, pairs, ModelSource(name, name, recipe), None)
     return Similarities(described(info, made), made)
 
 
 def _scored(
     scorer: PairScorer,
     pairs: Sequence[tuple[str, str]],
-    source: str,
-    companion: tuple[str, str],
-    recipe: Recipe,
+    source: ModelSource,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[SimilarityPairs, EmbeddingInfo]:
     distinct = _distinct_pairs(pairs)
@@ -132,19 +130,19 @@ def _scored(
     for start in range(0, len(distinct), STEP):
         if progress is not None:
             progress(start, len(distinct))
-        values.append(both_orders(scorer, distinct[start : start + STEP], name=source))
+        values.append(both_orders(scorer, distinct[start : start + STEP], name=source.name))
     made = pairs_of([a for a, _ in distinct], [b for _, b in distinct], np.concatenate(values))
     info = EmbeddingInfo(
         format=SCORED,
         n_words=0,
         dimensions=0,
         sha256=hashlib.sha256("\n".join(f"{a}\t{b}" for a, b in distinct).encode()).hexdigest(),
-        source=source,
+        source=source.name,
         n_bytes=made.values.nbytes,
         notes=(f"similarities of {len(distinct):,} pairs of the project, each the mean of both orders; of no others",),
         kind=SIMILARITIES,
-        companions=(companion,),
-        recipe=recipe,
+        companions=((KEY, source.digest),),
+        recipe=source.recipe,
     )
     return made, info
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ..base import web
 from ..embeddings import EmbeddingInfo
 from ..errors import InputError, PlatformError
-from .encoding import SERVED, Recipe, write_vectors
+from .encoding import SERVED, ModelSource, Recipe, write_vectors
 from .kept import KeptBatch, KeptVectors
 
 KEY_VARIABLE = "RUNOFF_EMBEDDINGS_KEY"
@@ -241,10 +241,7 @@ def serve_into(
         folder,
         distinct,
         vectors,
-        format_=SERVED,
-        source=f"{server.model} at {server.address}",
-        digest=server.digest,
-        recipe=recipe,
+        ModelSource(f"{server.model} at {server.address}", server.digest, recipe, SERVED),
         note=f"vectors of {len(distinct):,} tokens of the project, as the server gave them; of no other words",
         others=(("vectors", hashlib.sha256(vectors.tobytes()).hexdigest()),),
     )

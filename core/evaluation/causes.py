@@ -183,8 +183,6 @@ def csls(
     vectors: Floats,
     queries: Floats,
     notion: str,
-    *,
-    k: int = NEIGHBOURS,
 ) -> Floats:
     """2·s(a, b) − r(a) − r(b) for each item, r the mean of s to a token's k nearest among the tokens and `queries`.
 
@@ -198,7 +196,7 @@ def csls(
     near[np.arange(len(near)), np.arange(len(near))] = -np.inf
     # A token drawn as a query too would be its own nearest.
     near[:, usable.sum() :][near[:, usable.sum() :] >= 1 - 1e-9] = -np.inf
-    n_near = min(k, near.shape[1] - 1)
+    n_near = min(NEIGHBOURS, near.shape[1] - 1)
     r = np.full(len(tokens), np.nan)
     if n_near > 0:
         r[usable] = np.partition(near, -n_near, axis=1)[:, -n_near:].mean(axis=1)

@@ -9,6 +9,7 @@ the rules of `core.metrics` for ties; nothing is copied, though, and the items a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,20 @@ Ints = NDArray[np.intp]
 
 NAMES = ("rho_w", "tau_w", "rho", "tau", "pearson", "precision")
 TOP_K = 20
+
+
+@dataclass(frozen=True)
+class FigureSettings:
+    """Which figures are taken, of `NAMES`, and how: n₀ of the weights, k of the precision among the top k, and whether
+    they are means over areas ranked apart."""
+
+    names: tuple[str, ...] = NAMES
+    n0: float = 2.0
+    top: int = TOP_K
+    apart: bool = False
+
+
+USUAL_FIGURES = FigureSettings()
 SIGNS_UP_TO = 1200  # items: beyond them the matrix of signs would be dearer than sorting
 _BLOCK = 1 << 20  # values held of each array at a time
 

@@ -34,6 +34,7 @@ from ..voters.model import PAPER_PANEL, Panel
 from ..voters.panel_fit import similarity_from_ranks
 from . import TOP_K, correlations
 from .differences import POWER
+from .figures import FigureSettings
 from .token_intervals import FEWEST_TOKENS, Coded, draw_tokens
 from .vote_intervals import FIGURES, difference_interval, draw_scores
 
@@ -42,6 +43,7 @@ Progress = Callable[[int, int], None]
 USUAL, PRIOR = 1.645, 0.5  # where b is expected, and how far off it may lie
 ROUGH, FINE = 6, 20  # tries of each amount while the place is sought, and about it
 RESAMPLES = 40
+WEIGHTED = FigureSettings(names=("rho_w",))
 SUBSETS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # of the tokens
 
 
@@ -100,15 +102,11 @@ class Needed:
 
 def votes_needed(
     scores: Floats,
-    one: Floats,
-    other: Floats,
+    models: tuple[Floats, Floats],
+    taken: FigureSettings = WEIGHTED,
     *,
-    n_votes: int,
-    most: int,
+    votes: tuple[int, int],
     voting: VotingScenario | None = None,
-    figure: str = "rho_w",
-    n0: float = 2.0,
-    top: int = TOP_K,
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Needed:
@@ -116,20 +114,22 @@ def votes_needed(
 
     Parameters
     ----------
-    scores, one, other : of the items that both models cover, (n,), higher = more related, without NaN.
-    n_votes : where the search begins, such as the votes there are; most : the largest number that is tried.
-    figure : one that has intervals over votes (`vote_intervals.FIGURES`); top : k of the precision, which has to be
-    `TOP_K`; progress : told (done, about how many).
+    scores : of the items that both models cover; models : what each says of them; all (n,), higher = more related,
+    without NaN. taken : one figure that has intervals over votes (`vote_intervals.FIGURES`); of the precision the top
+    has to be `TOP_K`.
+    votes : where the search begins, such as the votes there are, and the largest number that is tried. progress : told
+    (done, about how many).
 
     Raises `InputError` for another figure, models of which one's figure is undefined, or a `most` too small for a plan;
     `PlanError` for ballots that so few items don't fill.
     """
+    (one, other), (n_votes, most), (figure,) = models, votes, taken.names
     if figure not in FIGURES:
         raise InputError(f"Votes have no interval of {figure!r}; there are {', '.join(FIGURES)}.")
-    if figure == "precision" and top != TOP_K:
-        raise InputError(f"Votes have an interval of the precision among the top {TOP_K} only, found {top}.")
+    if figure == "precision" and taken.top != TOP_K:
+        raise InputError(f"Votes have an interval of the precision among the top {TOP_K} only, found {taken.top}.")
     voting = voting or VotingScenario()
-    gap = _gap(scores, one, other, figure, n0)
+    gap = _gap(scores, models, taken)
     z = similarity_from_ranks(scores, voting.family, notion=voting.notion).z
     least = _fewest(len(scores), voting)
     if most < least:
@@ -140,9 +140,9 @@ def votes_needed(
         n_voters = max(MIN_VOTERS, round(plan.n_comparisons / voting.votes_each))
         panel = Panel(n_voters, voting.panel.nonconformity, voting.panel.oversight)
         held = simulate_campaign(z, plan, protocol="runoff", notion=voting.notion, rng=rng, panel=panel).held
-        votes = [BallotVotes(*Votes.of(ballot.votes)) for ballot in held]
-        drawn = draw_scores(votes, "runoff", resamples=RESAMPLES, rng=rng)
-        found = difference_interval(drawn.estimate, drawn.drawn, one, other, figure, n0=n0)
+        cast = [BallotVotes(*Votes.of(ballot.votes)) for ballot in held]
+        drawn = draw_scores(cast, "runoff", resamples=RESAMPLES, rng=rng)
+        found = difference_interval(drawn.estimate, drawn.drawn, one, other, figure, n0=taken.n0)
         return found is not None and (found.lower > 0 if gap > 0 else found.upper < 0)
 
     amounts = _doubled(n_votes, least, most)
@@ -151,23 +151,19 @@ def votes_needed(
 
 def tokens_needed(
     pairs: pd.DataFrame,
-    one: Floats,
-    other: Floats,
+    models: tuple[Floats, Floats],
+    taken: FigureSettings = WEIGHTED,
     *,
-    figure: str = "rho_w",
-    n0: float = 2.0,
-    top: int = TOP_K,
-    apart: bool = False,
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Needed:
     """How many of the dataset's tokens tell two models apart with 80 %, by subsets of them, each area's in proportion.
 
-    pairs : area, token_a, token_b and score of the items that both models cover; one, other : what they say, (n,). The
-    other arguments as in `draw_tokens`, whose errors it raises.
+    pairs : area, token_a, token_b and score of the items that both models cover; models : what they say, each (n,);
+    taken : one figure, and how. Raises the errors of `draw_tokens`.
     """
-    areas = pairs["area"].to_numpy() if apart else None
-    gap = _gap(pairs["score"].to_numpy(dtype=np.float64), one, other, figure, n0, areas, top)
+    (figure,) = taken.names
+    gap = _gap(pairs["score"].to_numpy(dtype=np.float64), models, taken, pairs["area"].to_numpy())
     coded = Coded(pairs)
     amounts = sorted({coded.taken(share) for share in SUBSETS} - set(range(FEWEST_TOKENS)))
     if not amounts:
@@ -178,8 +174,7 @@ def tokens_needed(
 
     def told(amount: int) -> bool:
         rows = coded.subset(share_of[amount], rng)
-        how: dict[str, Any] = {"n0": n0, "top": top, "apart": apart, "names": [figure], "resamples": 100}
-        drawn = draw_tokens(pairs[rows], [one[rows], other[rows]], **how, rng=rng)
+        drawn = draw_tokens(pairs[rows], [model[rows] for model in models], taken, resamples=100, rng=rng)
         found = drawn.interval(figure, 0, 1)
         return found is not None and (found.lower > 0 if gap > 0 else found.upper < 0)
 
@@ -187,17 +182,13 @@ def tokens_needed(
 
 
 def _gap(
-    scores: Floats,
-    one: Floats,
-    other: Floats,
-    figure: str,
-    n0: float,
-    apart: NDArray[Any] | None = None,
-    top: int = TOP_K,
+    scores: Floats, models: tuple[Floats, Floats], taken: FigureSettings, areas: NDArray[Any] | None = None
 ) -> float:
+    (figure,) = taken.names
+    apart = areas if taken.apart else None
     found = [
-        getattr(correlations(scores, model, n0=n0, apart=apart, top=top, names=[figure]), figure)
-        for model in (one, other)
+        getattr(correlations(scores, model, n0=taken.n0, apart=apart, top=taken.top, names=[figure]), figure)
+        for model in models
     ]
     undefined = [each.reason for each in found if each.estimate is None]
     if undefined:

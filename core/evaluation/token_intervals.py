@@ -41,7 +41,7 @@ from scipy.special import ndtri, stdtrit
 from ..base.parallel import Progress, split
 from ..errors import InputError
 from ..tables import Floats, Ints
-from .figures import NAMES, TOP_K, WeightedResamples
+from .figures import NAMES, TOP_K, USUAL_FIGURES, FigureSettings, WeightedResamples
 from .results import Correlations, Evaluation, ModelComparison
 
 LEVEL = 0.9
@@ -197,11 +197,8 @@ def number_of_resamples(n_items: int) -> int:
 def draw_tokens(
     pairs: pd.DataFrame,
     models: Sequence[Floats],
+    taken: FigureSettings = USUAL_FIGURES,
     *,
-    n0: float = 2.0,
-    top: int = TOP_K,
-    apart: bool = False,
-    names: Iterable[str] = NAMES,
     resamples: int = 0,
     rng: np.random.Generator,
     progress: Progress | None = None,
@@ -211,12 +208,12 @@ def draw_tokens(
     Parameters
     ----------
     pairs : their area, token_a, token_b and score; models : what each model gives them, shape (n,), without NaN.
-    n0, top, names : as in `correlations`; apart : figures are means over areas. resamples : 0 takes
-    `number_of_resamples`; rng : source of the draws; progress : is told how many models are done.
+    taken : the figures, and how. resamples : 0 takes `number_of_resamples`; rng : source of the draws; progress : is
+    told how many models are done.
 
     Raises `InputError` for fewer than fifteen tokens, or more than 100,000 items.
     """
-    names = tuple(names)
+    names = taken.names
     if len(pairs) > MOST_ITEMS:
         raise InputError(
             f"Resampling the tokens of {len(pairs):,} items takes too long; it is done up to {MOST_ITEMS:,}. Take a "
@@ -231,12 +228,12 @@ def draw_tokens(
     times = resamples or number_of_resamples(len(pairs))
     tokens, items = coded.by_tokens(times, rng), coded.by_items(times, rng)
     scores = pairs["score"].to_numpy(dtype=np.float64)
-    parts = coded.areas if apart else [np.arange(len(pairs))]
+    parts = coded.areas if taken.apart else [np.arange(len(pairs))]
     draws: list[dict[str, list[Floats]]] = [{name: [] for name in names} for _ in range(3)]
     for number, values in enumerate(models):
         found = [
             [
-                WeightedResamples(scores[rows], values[rows], n0=n0, top=top).figures(drawn[:, rows], names)
+                WeightedResamples(scores[rows], values[rows], n0=taken.n0, top=taken.top).figures(drawn[:, rows], names)
                 for rows in parts
             ]
             for drawn in (np.ones((1, len(pairs))), tokens, items)
@@ -317,23 +314,23 @@ def with_token_intervals(
     Figures of areas have bounds too, where an area has fifteen tokens. Under the policy "own" each model's tokens are
     resampled apart for its own figures. `progress` is told how far it is. Raises as `draw_tokens`.
     """
-    names = tuple(names)
     n_models, n_areas = len(comparison.evaluations), len(comparison.evaluations[0].areas)
     steps = [n_models, n_models * (comparison.policy == "own"), n_models * (n_areas > 1)]
     of_common, of_own, of_areas = split(progress, steps)
     covered = [~np.isnan(e.values) for e in comparison.evaluations]
     every = np.logical_and.reduce(covered)
     first = comparison.evaluations[0]
-    how: dict[str, Any] = {"n0": first.n0, "top": first.overall.top or TOP_K, "apart": comparison.apart, "names": names}
+    taken = FigureSettings(tuple(names), first.n0, first.overall.top or TOP_K, comparison.apart)
     values = [e.values[every] for e in comparison.evaluations]
-    draws = draw_tokens(first.pairs[every], values, **how, resamples=resamples, rng=rng, progress=of_common)
+    draws = draw_tokens(first.pairs[every], values, taken, resamples=resamples, rng=rng, progress=of_common)
     common = tuple(_with_bounds(figures, draws, place) for place, figures in enumerate(comparison.common))
     if comparison.policy == "own":
         own = []
         told = split(of_own, [1] * n_models)
         for evaluation, rows, of_one in zip(comparison.evaluations, covered, told, strict=True):
-            each = {**how, "resamples": resamples, "rng": rng, "progress": of_one}
-            drawn = draw_tokens(evaluation.pairs[rows], [evaluation.values[rows]], **each)
+            drawn = draw_tokens(
+                evaluation.pairs[rows], [evaluation.values[rows]], taken, resamples=resamples, rng=rng, progress=of_one
+            )
             own.append(_with_bounds(evaluation.overall, drawn, 0))
     elif comparison.policy == "lowest":
         own = list(common)
@@ -344,15 +341,15 @@ def with_token_intervals(
         ]
     evaluations = tuple(replace(e, overall=o) for e, o in zip(comparison.evaluations, own, strict=True))
     if n_areas > 1:
-        how["apart"] = False
+        taken = replace(taken, apart=False)
         told = split(of_areas, [1] * n_models)
         pairs = zip(evaluations, told, strict=True)
-        evaluations = tuple(_with_areas(e, how, resamples, rng, of_one) for e, of_one in pairs)
+        evaluations = tuple(_with_areas(e, taken, resamples, rng, of_one) for e, of_one in pairs)
     return replace(comparison, evaluations=evaluations, common=common), draws
 
 
 def _with_areas(
-    evaluation: Evaluation, how: dict[str, Any], resamples: int, rng: np.random.Generator, progress: Progress | None
+    evaluation: Evaluation, taken: FigureSettings, resamples: int, rng: np.random.Generator, progress: Progress | None
 ) -> Evaluation:
     """The evaluation with bounds of its areas' figures, over its own items; none where an area has too few tokens."""
     covered, areas = ~np.isnan(evaluation.values), evaluation.pairs["area"].to_numpy()
@@ -361,7 +358,7 @@ def _with_areas(
         rows = covered & (areas == area)
         pairs = evaluation.pairs[rows]
         if len({*pairs["token_a"], *pairs["token_b"]}) >= FEWEST_TOKENS:
-            drawn = draw_tokens(pairs, [evaluation.values[rows]], **how, resamples=resamples, rng=rng)
+            drawn = draw_tokens(pairs, [evaluation.values[rows]], taken, resamples=resamples, rng=rng)
             found[area] = _with_bounds(figures, drawn, 0)
         if progress is not None:
             progress(number + 1, len(evaluation.areas))

@@ -361,9 +361,7 @@ def cost(
     comparisons_per_task: int,
     reward: float,
     fee: float = 0.2,
-    check_comparisons: int = 0,
     check_votes: int = 0,
-    votes_per_comparison: int = 1,
 ) -> Cost:
     """Time and money of a plan: C = t̄ · (N_comp + check votes) (Eq. 10), and a reward and fee an assignment.
 
@@ -373,9 +371,7 @@ def cost(
     comparisons_per_task : comparisons of the plan in one task; the last task of a ballot may have fewer.
     reward : paid for one assignment, that is to each voter who finishes a task; at least 0.
     fee : the platform's share on top of the reward, 0.2 = 20 %. Any fee is at least 0.01 an assignment.
-    check_comparisons : check comparisons added to every task, on top of the plan's.
-    check_votes : check votes besides, in all ballots together, in tasks that there are anyway.
-    votes_per_comparison : voters who get the same task, so assignments per task.
+    check_votes : check votes on top of the plan's, in all ballots together, in tasks that there are anyway.
 
     Raises `PlanError` for values out of range.
 
@@ -383,17 +379,15 @@ def cost(
     Cost(hours=49.15, n_tasks=984, rewards=442.8, fees=88.56, total=531.36, hourly_wage=9.01)
     """
     size = whole(comparisons_per_task, "The number of comparisons in a task", 1)
-    checks = whole(check_comparisons, "The number of check comparisons in a task", 0)
-    more = whole(check_votes, "The number of check votes", 0)
-    voters = whole(votes_per_comparison, "The number of votes per comparison", 1)
+    checks = whole(check_votes, "The number of check votes", 0)
     seconds = amount(seconds_per_comparison, "The seconds a comparison takes")
     if seconds == 0:
         raise PlanError("The seconds a comparison takes must be above 0, found 0.")
     price, share = amount(reward, "The reward of a task"), amount(fee, "The fee")
     n_tasks = sum(-(-comparisons // size) for comparisons in plan.comparisons)
-    hours = seconds * (voters * plan.n_comparisons + voters * checks * n_tasks + more) / 3600
-    rewards = price * voters * n_tasks
-    fees = max(price * share, Decimal("0.01")) * voters * n_tasks if share else Decimal(0)
+    hours = seconds * (plan.n_comparisons + checks) / 3600
+    rewards = price * n_tasks
+    fees = max(price * share, Decimal("0.01")) * n_tasks if share else Decimal(0)
     paid, charged = cents(rewards), cents(fees)
     wage = cents(rewards / hours)
     return Cost(float(hours), n_tasks, float(paid), float(charged), float(paid + charged), float(wage))

@@ -17,7 +17,7 @@ import pandas as pd
 
 from ..errors import InputError
 from ..i18n import language
-from ..questions.comparison_page import FIELDS, NOTIONS, TIE, UNKNOWN, paragraphs_of
+from ..questions.comparison_page import FIELDS, NOTIONS, TIE_LABELS, UNKNOWN, paragraphs_of
 from ..tabular import SourceTable
 from ..votes.meanings import ValueMeanings
 from ..votes.platform import Outgoing, PlatformFile, ResultFile
@@ -84,7 +84,7 @@ def write_config(ballot: Outgoing) -> str:
     spoken = language(ballot.wording.language)
     question, explained = map(spoken.text, NOTIONS[ballot.notion])
     paragraphs = paragraphs_of(ballot.wording.instructions or explained)
-    choices = [("tie", TIE[ballot.notion])] if ballot.ties_allowed else []
+    choices = [("tie", TIE_LABELS[ballot.notion])] if ballot.ties_allowed else []
     options = "".join(
         f"    <Choice value={_attribute(spoken.text(text))} alias={_attribute(value)}/>\n"
         for value, text in [*choices, ("unknown", UNKNOWN)]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError, Issue
-from ..questions.comparison_page import TIE, UNKNOWN
+from ..questions.comparison_page import TIE_LABELS, UNKNOWN
 from ..tabular import RowsOfJson, SourceTable, is_json, json_records, json_table, open_table, same_name
 from .mapped_tables import NUMBER, USUAL, Mapping, unwrapped
 from .mturk import MTURK
@@ -126,7 +126,7 @@ class Preset:
 
 
 # What Runoff's own labelling interface calls them, where an export has the text in place of the value.
-_WORDS = (*((text, "tie") for text in TIE.values()), (UNKNOWN, "unknown"))
+_WORDS = (*((text, "tie") for text in TIE_LABELS.values()), (UNKNOWN, "unknown"))
 PRESETS = (
     Preset("labelstudio", "Label Studio", frozenset({"annotation_id", "annotator"}), choices=_WORDS),
     Preset("potato", "Potato", frozenset({"instance_id", "user_id"})),

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..base import web
-from ..base.web import in_words, is_open, without_secrets
+from ..base.web import in_words, is_open, redirected
 from ..errors import InputError, PlatformError
 from ..tabular import SourceTable
 from ..tabular.json_files import parse_json
@@ -146,7 +146,7 @@ class TurkleSite:
 
     def _refused(self, status: int, location: str, content: bytes) -> str:
         if status < 400:
-            return _redirected(self.address, location)
+            return redirected(self.address, location)
         if status in (401, 403):
             return (
                 f"{self.address} doesn't accept the token. It must be that of an administrator; ask for a new one, or "
@@ -200,18 +200,6 @@ def _number(answer: dict[str, Any], name: str) -> int:
             f"Turkle's answer lacks {name}, so this may be another version of it (3.1 is known to work)."
         )
     return value
-
-
-def _redirected(address: str, location: str) -> str:
-    """What to do about a redirection; none is followed, so that the token goes nowhere but to the address given."""
-    try:
-        there = urlsplit(location)
-        target = f"{there.scheme}://{there.netloc}" if there.scheme and there.hostname else ""
-    except ValueError:
-        target = ""
-    if target and target != address:
-        return f"{address} sends on to {target}. Type that address instead, if it is yours."
-    return f"{address} sends on to another page ({without_secrets(location)[:80]}). Is it the address of Turkle itself?"
 
 
 def _reasons(content: bytes) -> str:

@@ -204,7 +204,7 @@ class Runoff(Protocol):
         """A few Newton steps from the fit for each resample."""
         fitted: FittedVotes = of_all.state
         given = joined(votes, fitted.items)
-        moved = resample_voters(fitted.fit, *given, resamples=n, rng=rng, workers=None, progress=progress)
+        moved = resample_voters(fitted.fit, given, resamples=n, rng=rng, workers=None, progress=progress)
         yield fitted.items, moved.theta.T
 
     def intervals(self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator) -> Scored:
@@ -219,7 +219,7 @@ class Runoff(Protocol):
         note, tied = too_few(len(np.unique(voter))), list[int]()
         if not note:
             moved = resample_voters(
-                fitted.fit, first, second, outcome, voter, resamples=RESAMPLES, rng=rng, workers=None
+                fitted.fit, (first, second, outcome, voter), resamples=RESAMPLES, rng=rng, workers=None
             )
             for name, theta, wider in zip(names, moved.score_intervals(level), (np.minimum, np.maximum), strict=False):
                 bound = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)
@@ -242,7 +242,7 @@ class Runoff(Protocol):
         """Each half fitted on its own, without voters' effects: see `scores.reliability.split_half`."""
         check_halves(votes)
         return reliability.split_half(
-            *joined(votes, fitted.items), metric, n_items=len(fitted.items), repetitions=repeats, rng=rng,
+            joined(votes, fitted.items), metric, n_items=len(fitted.items), repetitions=repeats, rng=rng,
             ridge=fitted.fit.ridge, workers=workers,
         )  # fmt: skip
 

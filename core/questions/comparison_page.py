@@ -174,11 +174,6 @@ class Wording:
 NO_WORDING = Wording()  # of one's own: all texts are standard
 
 
-STANDARD_EXAMPLES: Mapping[str, tuple[Example, ...]] = {
-    notion: standard_examples(notion, ties_allowed=True) for notion in _STANDARD
-}
-
-
 def check_examples(examples: Sequence[Example], *, ties_allowed: bool) -> None:
     """`PlanError` for what voters could not make sense of: an empty word, an answer that isn't allowed, too much."""
     if len(examples) > MOST_EXAMPLES:
@@ -220,7 +215,7 @@ NOTIONS = {
         ),
     ),
 }
-TIE = {"relatedness": translatable("Both equally related"), "similarity": translatable("Both equally similar")}
+TIE_LABELS = {"relatedness": translatable("Both equally related"), "similarity": translatable("Both equally similar")}
 UNKNOWN = translatable("I don’t know a word here")
 _DARK, _SCHEMES = "@media (prefers-color-scheme: dark)", "color-scheme: light dark;"  # in template.css
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -264,7 +259,7 @@ def template(
         n_comparisons=n_comparisons,
         suffixes=suffixes(n_comparisons),
         ties_allowed=ties_allowed,
-        tie=TIE[notion],
+        tie=TIE_LABELS[notion],
         unknown=UNKNOWN,
     )
 

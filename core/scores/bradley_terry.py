@@ -38,7 +38,7 @@ from scipy.special import expit
 from ..errors import InputError, NotConvergedError
 from ..tables import Bools, Floats, Ints
 from .borda import VotesOf, checked_votes, tally
-from .newton import minimise
+from .newton import Start, minimise
 from .pair_graph import PairGraph, checked_parts, disconnected
 from .voter_effects import Data, Effects, Likelihood
 
@@ -197,7 +197,7 @@ def fit_bradley_terry(
         before, start = start.effects, start.theta
         mature = before.values.shape == effects.values.shape and np.array_equal(before.free, effects.free)
         effects = before if mature else effects
-    found = minimise(data, _start(start, n_items), effects, ridge, tolerance, mature=mature)
+    found = minimise(data, Start(_start(start, n_items), effects, mature), ridge, tolerance)
     if must_converge and not found.converged:
         raise NotConvergedError(
             f"The scores did not settle in {found.n_iterations} steps: the largest derivative is {found.norm:.2g}, "

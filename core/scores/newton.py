@@ -37,24 +37,24 @@ class Optimum:
     converged: bool = False
 
 
-def minimise(
-    data: Data,
-    theta: Floats,
-    effects: Effects,
-    ridge: float,
-    tolerance: float,
-    *,
-    graph: PairGraph | None = None,
-    warm_steps: int = 0,
-    mature: bool = False,
-) -> Optimum:
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a minimisation begins: `mature` where the scores are roughly there; `graph` where the data's is known."""
+
+    theta: Floats
+    effects: Effects
+    mature: bool = False
+    graph: PairGraph | None = None
+
+
+def minimise(data: Data, start: Start, ridge: float, tolerance: float, *, warm_steps: int = 0) -> Optimum:
     """Newton's method on the scores alone, and once they are roughly there on the voters' effects too.
 
     With `warm_steps` scores and effects are those of a similar fit: so many steps are taken, however far the end is,
-    scores and effects in turn. `graph` : that of the data, if there is one already. `mature` : the scores are roughly
-    there from the start.
+    scores and effects in turn.
     """
-    graph = PairGraph(data.one, data.other, len(theta)) if graph is None else graph
+    theta, effects, mature = start.theta, start.effects, start.mature
+    graph = PairGraph(data.one, data.other, len(theta)) if start.graph is None else start.graph
     most, warm = warm_steps or MOST_STEPS, warm_steps > 0
     here = Optimum(theta, Likelihood(data, theta, effects), graph)
     for here.n_iterations in range(most + 1):

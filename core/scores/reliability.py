@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from ..base.parallel import check_workers, spread, workers_for
 from ..errors import InputError
-from ..tables import Bools, Floats, Ints
+from ..tables import Bools, Floats, Ints, VoteColumns
 from .bradley_terry import BradleyTerry, fit_bradley_terry
-from .newton import minimise
+from .newton import Start, minimise
 from .voter_effects import Data, Effects, Likelihood
 
 # A figure, or several at once, (k,): what is measured is then (repetitions, k).
@@ -40,10 +40,7 @@ class RepeatedCorrelation:
 
 
 def split_half(
-    first: ArrayLike,
-    second: ArrayLike,
-    outcome: ArrayLike,
-    voter: ArrayLike,
+    votes: VoteColumns,
     metric: Metric,
     *,
     n_items: int,
@@ -54,7 +51,7 @@ def split_half(
 ) -> RepeatedCorrelation:
     """The correlation between scores from one random half of the voters and from the other.
 
-    Votes as in `fit_bradley_terry`; each half is fitted on its own, without voters' effects, and items without votes
+    Each half is fitted on its own, without voters' effects, and items without votes
     in a half are left out. No Spearman–Brown correction: it is for sums of scores, and these are ranks that look at
     the top. Scores of all voters are more reliable than this figure. Where ballots depended on earlier votes the
     halves share what those decided, such as which items have many votes.
@@ -66,6 +63,7 @@ def split_half(
     Raises `InputError` for fewer than two voters or fewer than one repetition.
     """
     check_workers(workers, "loky")
+    first, second, outcome, voter = votes
     a, b, y = np.asarray(first), np.asarray(second), np.asarray(outcome, dtype=np.float64)
     codes, code = np.unique(np.asarray(voter), return_inverse=True)
     if len(codes) < 2 or repetitions < 1:
@@ -121,5 +119,5 @@ def noise_ceiling(
 def _agreement_with_refit(
     data: Data, theta: Floats, effects: Effects, ridge: float, metric: Metric, known: Bools, points: Floats
 ) -> Any:
-    found = minimise(replace(data, points=points), theta, effects, ridge, TOLERANCE, warm_steps=N_STEPS)
+    found = minimise(replace(data, points=points), Start(theta, effects), ridge, TOLERANCE, warm_steps=N_STEPS)
     return metric(theta[known], found.theta[known])

@@ -16,13 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..tables import Floats, Ints
 from .borda import VotesOf
 from .bradley_terry import joined
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 COIN_TOSSES = "the votes can't be told from coin tosses"  # said wherever no opinion shows
 CHANCE_Z = 2.33  # of a hundred campaigns of coin tosses one is above it

@@ -29,13 +29,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress, check_workers, spread, workers_for
 from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
-from ..tables import Floats, Ints
+from ..tables import Floats, Ints, VoteColumns
 from .borda import VotesOf, check_range, places_of, rescaled, rescaling_slope, updated_mean
 from .bradley_terry import BradleyTerry
-from .newton import minimise
+from .newton import Start, minimise
 from .pair_graph import PairGraph
 from .voter_effects import Data, Effects, Likelihood
 
@@ -93,10 +94,7 @@ class Resamples:
 
 def resample_voters(
     fit: BradleyTerry,
-    first: ArrayLike,
-    second: ArrayLike,
-    outcome: ArrayLike,
-    voter: ArrayLike,
+    votes: VoteColumns,
     *,
     resamples: int = 1000,
     rng: np.random.Generator,
@@ -108,7 +106,7 @@ def resample_voters(
 
     Parameters
     ----------
-    fit : of these votes; first, second, outcome, voter : the votes, as they were given to `fit_bradley_terry`.
+    fit : of these votes, as they were given to `fit_bradley_terry`.
     resamples : how often the voters are drawn, at least 1.
     workers : processes to use; 1 stays in this one, None takes a process for each free core where that pays.
     backend : "loky", or "dask" for the workers of a Dask cluster (`parallel.spread`).
@@ -118,6 +116,7 @@ def resample_voters(
     """
     check_workers(workers, backend)
     fit.require_one_part()
+    first, second, outcome, voter = votes
     codes, cluster = np.unique(np.asarray(voter), return_inverse=True)
     if len(codes) < 2 or resamples < 1:
         raise InputError(f"Resampling needs at least two voters and one resample, found {len(codes)} and {resamples}.")
@@ -166,7 +165,8 @@ class _Refit:
         part = Data(data.one[there], data.other[there], weight, points, data.voter[there], data.left[there])
         effects = self.effects.counted(np.maximum(times, ABSENT)) if len(self.effects.times) > 1 else self.effects
         graph = self.graph.part(there)
-        return minimise(part, self.start, effects, self.ridge, 0.0, graph=graph, warm_steps=N_STEPS).theta
+        start = Start(self.start, effects, graph=graph)
+        return minimise(part, start, self.ridge, 0.0, warm_steps=N_STEPS).theta
 
 
 def _by_vote(fit: BradleyTerry, first: ArrayLike, second: ArrayLike, outcome: ArrayLike) -> Likelihood:
@@ -214,7 +214,6 @@ def bootstrap_intervals(
     resamples: int = 1000,
     level: float = 0.9,
     rng: np.random.Generator,
-    min_voters: int = 5,
     workers: int | None = 1,
     backend: str = "loky",
 ) -> Intervals:
@@ -222,7 +221,7 @@ def bootstrap_intervals(
 
     lower and upper are the (1 − level)/2 and (1 + level)/2 quantiles of the score over the resamples
     in which it is defined. An item undefined in more than a fifth of them gets NaN. With fewer than
-    `min_voters` voters no item gets an interval and `reason` says so.
+    five voters no item gets an interval and `reason` says so.
 
     What the votes can't show, the interval can't either: an item that won all its votes has [1, 1].
 
@@ -233,7 +232,6 @@ def bootstrap_intervals(
     resamples : how many times the voters are drawn, at least 1.
     level : share of the resampled scores inside the interval, between 0 and 1.
     rng : source of the draws; the same generator state gives the same intervals.
-    min_voters : fewest voters to make intervals from.
     workers : processes to use; 1 stays in this one, None takes a process for each free core where that pays.
     backend : "loky", or "dask" for the workers of a Dask cluster (`parallel.spread`). The intervals are the same.
 
@@ -246,8 +244,8 @@ def bootstrap_intervals(
         check_range(ballot.items, n_items)
     lower, upper = np.full(n_items, np.nan), np.full(n_items, np.nan)
     codes = np.unique(np.concatenate([np.empty(0, np.int64), *(ballot.voter for ballot in ballots)]))
-    if len(codes) < max(min_voters, 1):
-        reason = f"An interval needs votes of at least {max(min_voters, 1)} voters; found {len(codes)}."
+    if len(codes) < MIN_VOTERS:
+        reason = f"An interval needs votes of at least {MIN_VOTERS} voters; found {len(codes)}."
         return Intervals(lower, upper, resamples, len(codes), reason)
     tails = ((1 - level) / 2, (1 + level) / 2)
     measure = partial(_quantiles, tails=tails)

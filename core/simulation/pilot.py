@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
 from ..base.numbers_in_words import plural
 from ..errors import InputError
-from ..tables import Floats, Ints
+from ..tables import Floats, Ints, VoteColumns
 from ..voters.panel_fit import LEAST_VOTERS, AssumedSimilarity, PanelFit, fit_panel
 
 RESAMPLES = 500
@@ -49,10 +49,7 @@ class Pilot:
 
 
 def summarise_pilot(
-    first: ArrayLike,
-    second: ArrayLike,
-    outcome: ArrayLike,
-    voter: ArrayLike,
+    answers: VoteColumns,
     *,
     seconds: ArrayLike | None = None,
     similarity: ArrayLike | AssumedSimilarity | None = None,
@@ -64,15 +61,14 @@ def summarise_pilot(
 
     Parameters
     ----------
-    first, second : item positions of each answer, shape (n,).
-    outcome : 1 the first won, 0 the second, 0.5 a tie, NaN where the voter did not know a token.
-    voter : code from 0 on of who answered.
+    answers : as votes, with an outcome of NaN where the voter did not know a token.
     seconds : of each answer, NaN where unknown; where only a task's time is known, that over its comparisons.
     similarity : as `fit_panel` takes it; None where nothing is known about it.
     rng : source of the resamples; level : of all intervals.
 
     Raises `InputError` for no answers, times that are not positive, and votes that don't fit.
     """
+    first, second, outcome, voter = answers
     result, codes = np.asarray(outcome, dtype=np.float64), np.asarray(voter)
     a, b = np.asarray(first), np.asarray(second)
     if not len(result) or not a.shape == b.shape == codes.shape == result.shape:
@@ -93,7 +89,11 @@ def summarise_pilot(
     fit, why = None, "The fit of a panel needs similarities of the items, from an embedding or a distribution."
     if similarity is not None:
         fit = fit_panel(
-            a[voted], b[voted], result[voted], codes[voted], similarity=similarity, rng=rng, notion=notion, level=level
+            (a[voted], b[voted], result[voted], codes[voted]),
+            similarity=similarity,
+            rng=rng,
+            notion=notion,
+            level=level,
         )
         why = fit.reason
     n_voters = len(np.unique(codes))

@@ -60,17 +60,15 @@ def ceiling(
     simulations: int = SIMULATIONS,
     metric: Metric = metrics.weighted_spearman,
     rng: np.random.Generator,
-    workers: int | None = None,
     guessers: Guessers | None = None,
 ) -> RepeatedCorrelation:
     """The ρ_w that a model with the true ranking would be given by votes like these, simulation by simulation.
 
     Where some voters guess, their votes are coin tosses in the simulations too, and the truth is what the others say.
 
-    guessers : of these votes; default `find_guessers`. workers : as in `halves`, where nobody guesses. Raises
-    `InputError` for no simulation, and `UndefinedMetricError` where simulated scores are all equal, or where the votes
-    can't be told from coin tosses: scores fitted to those lie apart too, and votes simulated from them would agree with
-    them.
+    guessers : of these votes; default `find_guessers`. Raises `InputError` for no simulation, and
+    `UndefinedMetricError` where simulated scores are all equal, or where the votes can't be told from coin tosses:
+    scores fitted to those lie apart too, and votes simulated from them would agree with them.
     """
     if simulations < 1:
         raise InputError(f"A noise ceiling takes at least one simulation, found {simulations}.")
@@ -79,7 +77,7 @@ def ceiling(
     found = find_guessers(votes) if guessers is None else guessers
     if len(found.found):
         return protocol_of(protocol).against_truth(simulated_with(votes, found.suspected, simulations, rng), metric)
-    return protocol_of(protocol).ceiling(votes, fitted, metric, simulations, rng, workers)
+    return protocol_of(protocol).ceiling(votes, fitted, metric, simulations, rng)
 
 
 def both_weighted(x: ArrayLike, y: ArrayLike, *, n0: float = 2.0) -> Floats:

@@ -307,10 +307,12 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> PilotView
     if answers.empty:
         return PilotView()
     found = summarise_pilot(
-        answers["first"].to_numpy(),
-        answers["second"].to_numpy(),
-        answers["outcome"].to_numpy(),
-        answers["voter"].to_numpy(),
+        (
+            answers["first"].to_numpy(),
+            answers["second"].to_numpy(),
+            answers["outcome"].to_numpy(),
+            answers["voter"].to_numpy(),
+        ),
         seconds=answers["seconds"].to_numpy(),
         rng=np.random.default_rng([pilot.seed, 6]),
     )

@@ -30,7 +30,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr, owens_t
 
 from ..errors import InputError
@@ -187,38 +186,6 @@ def _integrals(to: Floats, nodes: Floats) -> Floats:
 
 SURE = 1e-12  # no vote is held for more certain than this, so that one slip never rules a voter out
 BLOCK = 2_000_000  # votes × values of σ* worked on at once
-
-
-def win_probability(
-    z_first: ArrayLike,
-    z_second: ArrayLike,
-    nonconformity: ArrayLike,
-    oversight: ArrayLike = 0.0,
-    *,
-    notion: str = "relatedness",
-) -> Floats:
-    """P(first wins | no tie) of comparisons, see the module.
-
-    Parameters
-    ----------
-    z_first, z_second : underlying similarities in [−1, 1]; nonconformity : σ* above 0; oversight : ε in [0, 1]. Any
-        shapes that broadcast together.
-    notion : "relatedness" or "similarity".
-
-    Returns values in [0, 1], ½ where the opinions are always equal. Raises `InputError` for values out of range.
-
-    >>> win_probability([0.5, 0.5], [0.4, -0.5], 0.1).round(3)
-    array([0.813, 0.5  ])
-    """
-    one, other, sigma, slip = np.broadcast_arrays(
-        *(np.asarray(values, dtype=np.float64) for values in (z_first, z_second, nonconformity, oversight))
-    )
-    if not ((np.abs(one) <= 1) & (np.abs(other) <= 1)).all():
-        raise InputError("Similarities must lie in [-1, 1].")
-    if not ((sigma > 0) & (sigma < np.inf)).all() or not ((slip >= 0) & (slip <= 1)).all():
-        raise InputError("The nonconformity must be above 0, and the oversight in [0, 1].")
-    prefers = ComparisonTerms.of(one, other, notion).first_is_higher(1.0 / sigma)
-    return np.asarray(slip + (1.0 - 2.0 * slip) * prefers)
 
 
 @dataclass(frozen=True)

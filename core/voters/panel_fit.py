@@ -28,7 +28,7 @@ from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
 from ..errors import InputError
 from ..metrics import average_ranks
 from ..scores.borda import checked_votes
-from ..tables import Floats, Ints
+from ..tables import Floats, Ints, VoteColumns
 from .likelihood import ComparisonTerms, Ranges, likeliest_ranges, log_likelihoods, log_marginal
 from .model import Panel, checked_similarity, exponential, power_law
 
@@ -145,10 +145,7 @@ class PanelFit:
 
 
 def fit_panel(
-    first: ArrayLike,
-    second: ArrayLike,
-    outcome: ArrayLike,
-    voter: ArrayLike,
+    votes: VoteColumns,
     *,
     similarity: ArrayLike | AssumedSimilarity,
     rng: np.random.Generator,
@@ -160,8 +157,7 @@ def fit_panel(
 
     Parameters
     ----------
-    first, second : item positions of each vote, shape (n_votes,); outcome : 1 the first won, 0 the second, 0.5 a tie.
-    voter : code from 0 on of who voted, shape (n_votes,).
+    votes : item positions of each, its outcome, and the code from 0 on of who voted.
     similarity : z of the items in [−1, 1], NaN where unknown, shape (n_items,); or assumed from ranks.
     rng : source of the resamples of voters; the same state gives the same intervals.
     notion : "relatedness" or "similarity"; resamples : at least 50; level : of the intervals.
@@ -177,6 +173,7 @@ def fit_panel(
     if resamples < 50 or not 0 < level < 1:
         raise InputError(f"Give at least 50 resamples and a level between 0 and 1, found {resamples} and {level}.")
     z, basis = _basis(similarity)
+    first, second, outcome, voter = votes
     a, b, y = checked_votes(first, second, outcome, n_items=len(z))
     codes = np.asarray(voter)
     if codes.shape != a.shape or not (codes.size == 0 or np.issubdtype(codes.dtype, np.integer)):
@@ -184,10 +181,10 @@ def fit_panel(
     placed = ~np.isnan(z[a] + z[b])
     used = np.flatnonzero(placed & (y != 0.5))
     used = used[np.argsort(codes[used], kind="stable")]
-    voters, row, votes = np.unique(codes[used], return_inverse=True, return_counts=True)
+    voters, row, n_votes = np.unique(codes[used], return_inverse=True, return_counts=True)
     pairs = ComparisonTerms.of(z[a[used]], z[b[used]], notion)
     ties = share(int((y == 0.5).sum()), len(y), level)
-    counted = _Counted(basis, voters.astype(np.int64), votes, ties, int((~placed).sum()))
+    counted = _Counted(basis, voters.astype(np.int64), n_votes, ties, int((~placed).sum()))
     if len(used) < LEAST_VOTES:
         return counted.without(f"A fit needs {LEAST_VOTES} votes that are no ties, and there are {len(used)}.")
     rows = log_likelihoods(pairs, y[used], row.ravel(), len(voters), SIGMA, EPSILON)

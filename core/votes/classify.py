@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..tables import ANSWERS, COMPARISONS, KNOWN, Bools, Ints
+from ..tables import ANSWERS, COMPARISONS, KNOWN, Bools, Ints, Objects
 from .answers import TEXTS
 from .counting import JUDGEMENT, NO_OTHERS, counts_from_one, judge
 from .matching import Match, first_of, match, text_key
@@ -46,8 +45,6 @@ _SIDES = {"left": "left", "first": "left", "right": "right", "second": "right"}
 _CHOICES = ("left", "right", "tie", "unknown")
 _SAME = ["voter", "question_id", "answer"]
 
-Objects = npt.NDArray[np.object_]
-
 
 @dataclass(frozen=True)
 class ClassifiedAnswers:
@@ -72,47 +69,59 @@ class ClassifiedAnswers:
         return {kind: int(found.get(kind, 0)) for kind in KINDS}
 
 
+@dataclass(frozen=True)
+class CountingRules:
+    """How a file's answers are taken.
+
+    ties_allowed : by the plan, else a tie is `unreadable`. shows_texts : False for a file that has the comparisons' ids
+    and not their texts. excluded : voters whose answers are of a kind of their own. server : what was said of the
+    server that the file is from (`meanings.SERVERS`).
+    """
+
+    ties_allowed: bool = True
+    shows_texts: bool = True
+    policy: Policy = DEFAULT
+    excluded: Collection[str] = ()
+    server: str = ""
+
+
+DEFAULT_RULES = CountingRules()
+
+
 def classify(
     answers: pd.DataFrame,
     comparisons: pd.DataFrame,
     known: pd.DataFrame,
-    *,
-    ties_allowed: bool = True,
-    shows_texts: bool = True,
-    policy: Policy = DEFAULT,
-    excluded: Collection[str] = (),
-    server: str = "",
+    rules: CountingRules = DEFAULT_RULES,
 ) -> ClassifiedAnswers:
     """Say of each answer what it means for the open ballot.
 
     An answer belongs to the comparison that `matching.match` finds. One assignment answers a comparison once, however
     often it is uploaded. One voter votes on a comparison once: which of several assignments counts, and whether
-    rejected ones do, is the `policy`'s; votes that were rejected or withdrawn don't stand in the way of others. A
+    rejected ones do, is the policy's; votes that were rejected or withdrawn don't stand in the way of others. A
     rejected assignment comes back only when a file says Approved, and an approved one stays so. So neither the order
     of the rows nor that of the files decides which votes count.
 
     Parameters: `answers` (`tables.ANSWERS`; an assignment whose id is "" gets one of its task and voter);
     `comparisons` (`tables.COMPARISONS`) of the open ballot; `known` (`tables.KNOWN`), the judgements in the store for
-    this ballot; `ties_allowed` by the plan, else a tie is `unreadable`; `shows_texts` is False for a file that has the
-    comparisons' ids and not their texts; answers of `excluded` voters are of a kind of their own; `server` is what was
-    said of the server that the file is from (`meanings.SERVERS`).
+    this ballot; `rules`, by which they are taken.
     Raises `InputError` where a table is of another kind, or names a task's place or an assignment's answer twice.
     """
     ANSWERS.check(answers)
     _unique(COMPARISONS.check(comparisons), ["task_id", "n"], "comparisons")
     _unique(KNOWN.check(known), JUDGEMENT, "known judgements")
     rows = answers.reset_index(drop=True).copy()
-    found = match(rows, comparisons, shows_texts=shows_texts)
+    found = match(rows, comparisons, shows_texts=rules.shows_texts)
     question = np.append(comparisons["question_id"].to_numpy(), 0)[found.place]
     rows["question_id"] = pd.Series(question, dtype="Int64").mask(found.place < 0)
     choice = sides(rows["choice"])
     rows["answer"] = pd.Series(_answers(choice, found, comparisons), dtype="str")
     reasons = AnswerReasons(found.kind, found.reason, np.full(len(rows), "", dtype=object))
-    _set_aside(reasons, rows, choice, ties_allowed)
+    _set_aside(reasons, rows, choice, rules.ties_allowed)
     name_assignments(rows, reasons.open, found.place, comparisons, known)
-    if not server:
+    if not rules.server:
         _ask_for_server(reasons, rows, found.place, comparisons, known)
-    others = judge(rows, reasons, known, policy, excluded)
+    others = judge(rows, reasons, known, rules.policy, rules.excluded)
     _mark_checks(reasons, found.place, comparisons)
     for name in ("kind", "reason", "becomes"):
         rows[name] = pd.Series(getattr(reasons, name), dtype="str")

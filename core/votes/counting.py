@@ -11,10 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from ..tables import Bools, Ints
+from ..tables import Bools, Ints, Objects
 from .matching import combined, first_of
 from .reasons import AnswerReasons, Counted, Policy, give_reasons, note_displaced
 
@@ -30,8 +29,6 @@ ELSEWHERE = (
 )
 _TEXTS = {"assignment_id": "str", "voter": "str"}
 NO_OTHERS = pd.DataFrame(columns=[*JUDGEMENT, "becomes"]).astype(_TEXTS | {"question_id": "int64", "becomes": "str"})
-
-Objects = npt.NDArray[np.object_]
 
 
 def judge(

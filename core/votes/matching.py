@@ -7,14 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from ..tables import Bools, Ints
+from ..tables import Bools, Ints, Objects
 from .answers import TEXTS
 from .reading import decode
-
-Objects = npt.NDArray[np.object_]
 
 _OTHER_WORDS = "the task is of this ballot, but the file shows other tokens in it"
 _MOST_NAMED = 10_000  # answers whose other words are named

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..tables import Bools, Ints
+from ..tables import Bools, Ints, Objects
 from ..tabular.csv_writing import table_for_spreadsheets
 from .matching import first_of
 
@@ -143,9 +143,6 @@ def report_file(table: pd.DataFrame) -> bytes:
     return table_for_spreadsheets(table)
 
 
-Objects = npt.NDArray[np.object_]
-
-
 @dataclass(frozen=True)
 class AnswerReasons:
     """Kind, reason and becomes of each answer of a file, as arrays of texts that are filled in step by step."""
@@ -251,8 +248,6 @@ def _change(was: str, becomes: str, because: str, repeated: str) -> str:
         return f"it counted, and doesn't any more: {repeated}"
     return "the voter's earlier vote on this comparison was rejected, so this one counts now"
 
-
-N_TOP = 10
 
 Pair = tuple[str, str]
 Top = Mapping[int, float]  # an item → its rank

@@ -17,7 +17,6 @@ from core.questions.rating.files import read_ratings
 from core.questions.rating.scales import GoldRating
 from core.questions.rating.statistics import alpha, leave_one_out
 from core.store.ballots.drawing import draw_round
-from core.store.ballots.round_plans import read_asked
 from core.store.projects.embedding_library import open_library, read_embeddings
 from core.store.projects.plans import read_plan
 from core.store.projects.project_commands import create_from_template, create_project
@@ -26,7 +25,7 @@ from core.views.kinds import rounds
 from core.views.kinds.scheme_comparison import mean_text
 from core.views.kinds.target_groups import from_table
 from core.views.voters import load_left_out
-from tests.rounds_of_people import SMALL, accept_answers, read_rounds
+from tests.rounds_of_people import SMALL, accept_answers, read_asked, read_rounds
 
 WIDE = b"word1,word2,anna,ben,*cleo*\nship,boat,9,8.5,9\nship,salt,2,4,1\nsea,boat,5,x,6\nsea,salt,7,5,6.5\n"
 

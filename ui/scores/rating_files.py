@@ -92,8 +92,7 @@ def _report(data: bytes, name: str, scale: tuple[float, float, float] | None) ->
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _standings(
-    key: str,
-    stamp: int,
+    key: tuple[str, int],
     chosen: tuple[str, ...],
     held_out: tuple[str, ...],
     names: tuple[str, ...],
@@ -192,7 +191,7 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
     try:
         with st.spinner("Looking the texts up …"):
             standings = _standings(
-                key, project.cache_key, tuple(chosen), tuple(held_out), tuple(names[one] for one in chosen),
+                (key, project.cache_key), tuple(chosen), tuple(held_out), tuple(names[one] for one in chosen),
                 found, [known[one] for one in chosen], store,
             )  # fmt: skip
     except RunoffError as error:

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from ...base.parallel import Progress
 from ...errors import InputError, RunoffError
+from ...evaluation.figures import FigureSettings
 from ...evaluation.sample_size import Needed, VotingScenario, tokens_needed, votes_needed
 from ...evaluation.vote_intervals import FIGURES as OF_VOTES
 from ...plan import Plan
@@ -70,10 +71,10 @@ class RequiredSample(OfEvaluation[SampleSizes]):
         every = np.logical_and.reduce([~np.isnan(e.values) for e in view.compared.evaluations])
         pairs = view.compared.evaluations[0].pairs[every]
         of = dict(zip(view.compared.names, (e.values[every] for e in view.compared.evaluations), strict=True))
-        one, other = of[first], of[second]
+        models = of[first], of[second]
         n_votes = max(int(view.dataset.attrs["votes"]), 1)
         voting, told = _voting(store, self.project_id, view.notion, voters, n_votes)
-        how: dict[str, Any] = {"figure": figure, "n0": view.n0, "rng": np.random.default_rng(SEED)}
+        taken, rng = FigureSettings((figure,), view.n0, view.top, view.ranked_apart), np.random.default_rng(SEED)
 
         def votes() -> Needed:
             if view.ranked_apart:
@@ -81,21 +82,11 @@ class RequiredSample(OfEvaluation[SampleSizes]):
             most = min(max(MOST_TIMES * n_votes, 20 * len(pairs)), MOST_VOTES)
             scores = pairs["score"].to_numpy(dtype=np.float64)
             return votes_needed(
-                scores,
-                one,
-                other,
-                n_votes=n_votes,
-                most=most,
-                voting=voting,
-                top=view.top,
-                progress=_half(progress, 0),
-                **how,
+                scores, models, taken, votes=(n_votes, most), voting=voting, rng=rng, progress=_half(progress, 0)
             )
 
         def tokens() -> Needed:
-            return tokens_needed(
-                pairs, one, other, top=view.top, apart=view.ranked_apart, progress=_half(progress, 1), **how
-            )
+            return tokens_needed(pairs, models, taken, rng=rng, progress=_half(progress, 1))
 
         found, problems = [], []
         for search in (votes, tokens) if figure in OF_VOTES else (tokens,):

@@ -32,7 +32,6 @@ from ...trust import reliability, report
 from ...trust.camps import between_camps, find_camps
 from ...trust.leave_one_out import Guessers, find_guessers
 from ...trust.report import TrustCheck
-from ...trust.stopping import NextBallotValue
 from ...trust.voter_quality import side_bias
 from .votes import OfRanking, agreement_of
 
@@ -82,7 +81,9 @@ def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[TrustChe
             every = called.set_index("voter_id")["name"][guessers.voters].tolist()
             lines.append(report.one_panel(camps, every, between_camps(votes, camps) if camps.are_two else None))
         try:
-            lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, next_ballot, last, chance)
+            lines += _top_lines(ballots[-1], votes, fitted, tied, names, last, chance)
+            if (cycles := report.no_preference_cycles(next_ballot)) is not None:
+                lines.append(cycles)
         except RunoffError as error:
             lines.append(_no_ranking(str(error)))
     else:
@@ -133,17 +134,16 @@ def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes], is_last: bool) 
     ]
 
 
-def _ranking_lines(
+def _top_lines(
     ballot: Ballot,
     votes: list[BallotVotes],
     fitted: FittedVotes,
     tied: list[int],
     names: dict[int, str],
-    next_ballot: NextBallotValue | None,
     is_last: bool,
     chance: str,
 ) -> list[TrustCheck]:
-    """What is known of the ranking: its top, its first, contradictions, and what was cut."""
+    """What is known of the ranking's top, and of its first."""
     n_top = min(N_TOP, len(fitted.items) - 1)
     if protocol_of(ballot.protocol).of_fit(fitted) is not None:
         probability = item_posteriors(fitted.fit).top_probability(n_top)
@@ -155,8 +155,6 @@ def _ranking_lines(
     lines = [report.certain_top(probability, n_top, is_last=is_last, chance=chance)]
     if tied:
         lines.append(report.first_place([names[item] for item in tied], is_last=is_last, chance=chance))
-    if (found := report.no_preference_cycles(next_ballot)) is not None:
-        lines.append(found)
     return lines
 
 
@@ -173,13 +171,13 @@ def _reliability_lines(
         ),
     )
     lines = []
-    for line, measure, number in measures:
+    for line, statistic, number in measures:
         if isinstance(fitted, str):
             lines.append(line(None, fitted))
             continue
         try:
             rng = np.random.default_rng([ballot.seed, number])
-            lines.append(line(measure(votes, ballot.protocol, fitted, rng=rng), ""))
+            lines.append(line(statistic(votes, ballot.protocol, fitted, rng=rng), ""))
         except RunoffError as error:
             lines.append(line(None, str(error)))
     return lines

@@ -18,6 +18,7 @@ from ...base.parallel import Progress
 from ...embeddings import Embedding
 from ...errors import RunoffError, UndefinedMetricError
 from ...evaluation import compare
+from ...protocols.base import N_TOP
 from ...scores.pair_graph import connected_parts
 from ...store import Store
 from ...store.ballots.ballot_rows import ballots_of, pilot_of
@@ -28,7 +29,6 @@ from ...store.votes.checks import CheckAnswers, check_answers, counted_votes, vo
 from ...store.votes.tallies import excluded_ids, progress_of
 from ...trust.agreement import KrippendorffAlpha, agreement, raw_agreement
 from ...trust.voter_quality import SideBias, VoterQuality, measure, side_bias
-from ...votes.reasons import N_TOP
 from .base import Figure, R
 
 READ = 25_000  # votes that are read and looked at in a second

@@ -244,7 +244,7 @@ def _resampled(
     if note := too_few(len(np.unique(voter))):
         return (nothing, nothing), note
     ones = np.ones(len(first))
-    moved = resample_voters(fit, first, second, ones, voter, resamples=RESAMPLES, rng=rng, workers=None)
+    moved = resample_voters(fit, (first, second, ones, voter), resamples=RESAMPLES, rng=rng, workers=None)
     lower, upper = (expected_borda(b, lapse=fit.lapse, field=fit.theta) for b in moved.score_intervals(LEVEL))
     return (lower, upper), ""
 

@@ -132,7 +132,7 @@ def _theta(read: BestWorstSet, resamples: int, rng: np.random.Generator) -> Scor
             return Scores(fit.theta, nothing, nothing, why)
         winner, loser, row = read.answers.implied()
         ones = np.ones(len(winner))
-        drawn = resample_voters(fit, winner, loser, ones, read.voter[row], resamples=resamples, rng=rng, workers=None)
+        drawn = resample_voters(fit, (winner, loser, ones, read.voter[row]), resamples=resamples, rng=rng, workers=None)
         lower, upper = np.quantile(drawn.theta, widened_tails(len(read.voters), LEVEL), axis=0)
         return Scores(fit.theta, lower, upper)
     except RunoffError as error:

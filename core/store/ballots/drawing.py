@@ -317,7 +317,7 @@ def draw_round(
     scores = None if entry is None else entry["theta"].to_numpy()
     drawn = kind.questions(asked, settings, np.random.default_rng([seed, 11]), scores)
     with command(store, project_id, "draw round", expected_revision=project.revision) as change:
-        _insert_round(change, ranking, number, seed, settings, drawn, items, entry)
+        _insert_round(change, _NewRound(ranking, number, seed, settings, drawn, items, entry))
     return number
 
 
@@ -342,25 +342,30 @@ def _leading(conn: sa.Connection, before: Ballot, settings: RoundSettings) -> pd
     return fitted.iloc[leading].sort_index()
 
 
-def _insert_round(
-    change: Change,
-    ranking: Ranking,
-    number: int,
-    seed: int,
-    settings: RoundSettings,
-    drawn: DrawnRound,
-    items: pd.DataFrame,
-    entry: pd.DataFrame | None,
-) -> None:
+@dataclass(frozen=True)
+class _NewRound:
+    """A drawn round that isn't written yet; items : the ranking's; entry : of those that go on after another round."""
+
+    ranking: Ranking
+    number: int
+    seed: int
+    settings: RoundSettings
+    drawn: DrawnRound
+    items: pd.DataFrame
+    entry: pd.DataFrame | None
+
+
+def _insert_round(change: Change, new: _NewRound) -> None:
     """Write a drawn round with its items, tasks and questions, and say so in the log."""
+    number, seed, settings, drawn = new.number, new.seed, new.settings, new.drawn
     conn, positions, n = change.conn, drawn.items, len(drawn.options)
     code = round_code(change.project_id, number, seed, drawn)
-    ids = dict(zip(items["item"].tolist(), items.index.tolist(), strict=True))
+    ids = dict(zip(new.items["item"].tolist(), new.items.index.tolist(), strict=True))
     ballot_id = insert_one(
         conn,
         t.ballot,
         project_id=change.project_id,
-        area_id=ranking.area_id,
+        area_id=new.ranking.area_id,
         purpose=ROUND,
         kind=settings.scheme,
         ordinal=number,
@@ -374,6 +379,7 @@ def _insert_round(
         drawn_at=now(),
         settings=settings.stored(),
     )
+    entry = new.entry
     score_of = {} if entry is None else dict(zip(entry.index.tolist(), entry["score"].tolist(), strict=True))
     entries = [(ballot_id, ids[p], score_of.get(p)) for p in positions.tolist()]
     insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], entries)
@@ -399,7 +405,7 @@ def _insert_round(
     insert_rows(conn, t.task_question, columns, showings)
     write_progress(conn, ballot_id)
     told = {"scheme": settings.scheme, "items": len(positions), "questions": n, "tasks": n_tasks, "seed": seed}
-    change.detail = ballot_named(conn, change.project_id, ranking.area_id, number, ROUND) | told
+    change.detail = ballot_named(conn, change.project_id, new.ranking.area_id, number, ROUND) | told
 
 
 def round_code(project_id: str, number: int, seed: int, drawn: DrawnRound) -> str:

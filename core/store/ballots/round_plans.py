@@ -52,12 +52,6 @@ def asked_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -
     return Asked(kinds[0], kinds, tuple(rounds), settings)
 
 
-def read_asked(store: Store, project_id: str, area_id: int | None = None) -> Asked:
-    """What a ranking asks; see `asked_of`."""
-    with store.read() as conn:
-        return asked_of(conn, project_id, area_id)
-
-
 def _plans(conn: sa.Connection, project_id: str, area_id: int | None) -> dict[str, RoundSettings | None]:
     """The plans saved for a ranking by the name of their kind, the newest last and of each kind the newest; None in
     place of settings for comparisons. A kind that was chosen for the whole project is that of each area's ranking."""

@@ -63,7 +63,7 @@ def simulate_votes(
         missing = _missing_questions(conn, ballot.id)
     if not len(missing):
         raise StoreError(f"{sentence_start(ballot.called)} has all its votes. Close it to go on.")
-    made = _make_votes(project, settings, beliefs, loads, open_to, missing, share, rng)
+    made = _make_votes(project, settings, beliefs, loads, open_to, _some_tasks(missing, share, rng), rng)
     with command(store, project_id, "simulate votes", expected_revision=project.revision) as change:
         update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
         _write(change, ballot.id, made)
@@ -93,6 +93,12 @@ class _SimulatedVotes:
     outcome: np.ndarray
 
 
+def _some_tasks(missing: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """The missing questions of a share of their tasks, drawn."""
+    tasks = np.unique(missing[:, 0])
+    return missing[np.isin(missing[:, 0], rng.permutation(tasks)[: int(np.ceil(share * len(tasks)))])]
+
+
 def _make_votes(
     project: sa.Row,
     settings: PlanSettings,
@@ -100,7 +106,6 @@ def _make_votes(
     loads: np.ndarray,
     open_to: np.ndarray,
     missing: np.ndarray,
-    share: float,
     rng: np.random.Generator,
 ) -> _SimulatedVotes:
     """Assign the tasks of the missing questions to the voters `open_to`, and let each answer.
@@ -108,8 +113,6 @@ def _make_votes(
     `loads` are the tasks that every voter of the panel has already.
     """
     tasks = np.unique(missing[:, 0])
-    tasks = np.sort(rng.permutation(tasks)[: int(np.ceil(share * len(tasks)))])
-    missing = missing[np.isin(missing[:, 0], tasks)]
     of_task = open_to[assign_tasks(loads[open_to], len(tasks), rng)]
     place = np.searchsorted(tasks, missing[:, 0])
     voters = draw_panel(Panel(n_voters=len(loads)), np.random.default_rng([project.seed, 1, 4]))

@@ -262,7 +262,7 @@ def fit_stored(store: Store, project_id: str, area_id: int | None, similarity: s
         )
     given = cosines_of(store, project_id, similarity) if z is None else z
     fit = fit_panel(
-        *(_joined(votes, name) for name in ("first", "second", "outcome", "voter")),
+        (_joined(votes, "first"), _joined(votes, "second"), _joined(votes, "outcome"), _joined(votes, "voter")),
         similarity=given,
         rng=np.random.default_rng([project.seed, 1, 6]),
         notion=project.notion,

@@ -14,9 +14,10 @@ import sqlalchemy as sa
 
 from ...metrics import average_ranks, rounded_scores
 from ...protocols import protocol_of
+from ...protocols.base import N_TOP
 from ...questions import RoundKind
 from ...scores import rescale
-from ...votes.reasons import N_TOP, Move, Pair, UploadEffect, compare_tops
+from ...votes.reasons import Move, Pair, UploadEffect, compare_tops
 from .. import schema as t
 from ..command import fetch_rows
 from ..schema.ballots import CAMPAIGN, TRIAL

@@ -23,7 +23,7 @@ from ...platforms import Mapping, ResultFile, SourceTable, ValueQuestion, open_r
 from ...platforms.answer_files import classify_answers, read_round_results
 from ...questions.comparison import VALUES
 from ...votes.answers import TEXTS
-from ...votes.classify import ClassifiedAnswers, as_spelled_now, classify
+from ...votes.classify import ClassifiedAnswers, CountingRules, as_spelled_now, classify
 from ...votes.counting import ELSEWHERE
 from ...votes.meanings import NO_MEANINGS, ValueMeanings, questions_of
 from ...votes.reasons import UploadEffect, count_answers, count_rows, report_table
@@ -231,49 +231,11 @@ def preview_of(
     if ballot.is_round:
         results, preview = _read_round_file(conn, project_id, ballot, data, filename, mapping or NO_MEANINGS)
         questions = questions_of(preview.rows[preview.rows["kind"] == "asked"])
-        return _previewed(conn, project_id, ballot, data, filename, mapping, results, preview, questions)
-    results = as_stored(conn, project_id, read_table(table or open_results(data, filename), mapping))
-    comparisons = comparisons_of(conn, ballot.id, project_id)
-    preview = classify(
-        as_spelled_now(results.answers, comparisons, former_spellings_of(conn, project_id)),
-        comparisons,
-        known_of(conn, ballot.id, results.platform),
-        ties_allowed=settings_for(conn, ballot.id).ties_allowed,
-        shows_texts=results.shows_texts,
-        policy=policy_of(conn, project_id),
-        excluded=left_out_of(conn, project_id, results.platform),
-        server=_server_of(mapping),
-    )
-    questions = _questions(preview.rows, comparisons)
-    return _previewed(conn, project_id, ballot, data, filename, mapping, results, preview, questions)
-
-
-def _server_of(mapping: Mapping | None) -> str:
-    """What was said of the file's server; of files taken before anybody was asked, that it is the first."""
-    return "" if mapping is None else mapping.server or ("1" if mapping.former else "")
-
-
-def _questions(rows: pd.DataFrame, comparisons: pd.DataFrame) -> tuple[ValueQuestion, ...]:
-    """What must be said of the answers that wait, each with the words of a comparison as an example."""
-    waiting = rows[rows["kind"] == "asked"]
-    if waiting.empty or (waiting["left_a"] != "").any():
-        return questions_of(waiting)
-    at = pd.Index(comparisons["question_id"]).get_indexer(pd.Index(waiting["question_id"]))
-    return questions_of(waiting, comparisons[list(TEXTS)].iloc[at].set_index(waiting.index))
-
-
-def _previewed(
-    conn: sa.Connection,
-    project_id: str,
-    ballot: Ballot,
-    data: bytes,
-    filename: str,
-    mapping: Mapping | None,
-    results: ResultFile,
-    preview: ClassifiedAnswers,
-    questions: tuple[ValueQuestion, ...],
-) -> UploadPreview:
-    """A file that was read and classified, with what else is to be known before it is accepted."""
+    else:
+        results = as_stored(conn, project_id, read_table(table or open_results(data, filename), mapping))
+        comparisons = comparisons_of(conn, ballot.id, project_id)
+        preview = _classified(conn, project_id, ballot, results, comparisons, _server_of(mapping))
+        questions = _questions(preview.rows, comparisons)
     _name_other_ballots(conn, project_id, ballot, preview.rows)
     digest = hashlib.sha256(data).hexdigest()
     query = sa.select(t.upload.c.accepted_at).where(
@@ -296,6 +258,38 @@ def _previewed(
         mapping=mapping,
         questions=questions,
     )
+
+
+def _classified(
+    conn: sa.Connection, project_id: str, ballot: Ballot, results: ResultFile, comparisons: pd.DataFrame, server: str
+) -> ClassifiedAnswers:
+    """A file's answers to comparisons, as they are to the ballot."""
+    return classify(
+        as_spelled_now(results.answers, comparisons, former_spellings_of(conn, project_id)),
+        comparisons,
+        known_of(conn, ballot.id, results.platform),
+        CountingRules(
+            ties_allowed=settings_for(conn, ballot.id).ties_allowed,
+            shows_texts=results.shows_texts,
+            policy=policy_of(conn, project_id),
+            excluded=left_out_of(conn, project_id, results.platform),
+            server=server,
+        ),
+    )
+
+
+def _server_of(mapping: Mapping | None) -> str:
+    """What was said of the file's server; of files taken before anybody was asked, that it is the first."""
+    return "" if mapping is None else mapping.server or ("1" if mapping.former else "")
+
+
+def _questions(rows: pd.DataFrame, comparisons: pd.DataFrame) -> tuple[ValueQuestion, ...]:
+    """What must be said of the answers that wait, each with the words of a comparison as an example."""
+    waiting = rows[rows["kind"] == "asked"]
+    if waiting.empty or (waiting["left_a"] != "").any():
+        return questions_of(waiting)
+    at = pd.Index(comparisons["question_id"]).get_indexer(pd.Index(waiting["question_id"]))
+    return questions_of(waiting, comparisons[list(TEXTS)].iloc[at].set_index(waiting.index))
 
 
 def _of_other_servers(rows: pd.DataFrame) -> list[Issue]:
