@@ -160,7 +160,7 @@ def withdrawn_text(name: str, n: int, effect: UploadEffect, noun: str = "vote") 
 
 @dataclass(frozen=True)
 class SpooledFile:
-    """A result file that lies in the workspace for a command (`store.spool`), and its size in bytes."""
+    """A result file that lies in the workspace for a command (`put_upload`), and its size in bytes."""
 
     sha256: str
     name: str
@@ -173,7 +173,7 @@ class SpooledFile:
 
 
 def bring_file(store: Store, data: bytes, name: str) -> SpooledFile:
-    """Lay a file down for a command; errors as of `bring`."""
+    """Lay a file down for a command; errors as of `put_upload`."""
     return SpooledFile(put_upload(store, data), name, len(data))
 
 

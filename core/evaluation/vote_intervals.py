@@ -105,7 +105,7 @@ class ScoreDraws:
         """Positions of the items that can't be told from the best; best first.
 
         An item belongs to them where more than (1 − level)/2 of the resamples have it at least level with the item of
-        the highest score. `voter_bootstrap.Resamples.tied_for_first` says the same of θ.
+        the highest score. `uncertainty.Resamples.tied_for_first` says the same of θ.
         """
         if not 0 < level < 1:
             raise InputError(f"The level must be between 0 and 1, found {level!r}.")

@@ -4,7 +4,7 @@ So ratings cover their scale evenly. The ratings are wanted equally often in eac
 one need nobody: the larger text is put beside a smaller one of its level and genre, from a pool or written for another
 text. Raters then see all pairs in random order and without what was wanted, since their ratings decide.
 
-Batches of task pages are in `platforms.questions`.
+Batches of the writing page are in `platforms.round_files`.
 
 Reference: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity, section 4.2, phase 1.
 

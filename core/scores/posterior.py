@@ -87,7 +87,7 @@ def _log_likelihoods(fit: BradleyTerry, knots: Floats) -> Floats:
     """Log-likelihood of each item's votes with its score at each knot, (n_items, n_knots)."""
     data, effects = fit.likelihood.data, fit.effects
     lost = data.count - data.points
-    # A row for either outcome of a vote as either of its items sees it: it won with `wins`, or lost.
+    # A row for either outcome of a vote as either of its items sees it: it won, or it lost.
     item = np.concatenate((data.one, data.other, data.one, data.other))
     opponent = fit.theta[np.concatenate((data.other, data.one, data.other, data.one))]
     times = np.concatenate((data.points, lost, lost, data.points))

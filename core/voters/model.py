@@ -139,7 +139,7 @@ class Voters:
         if not ((self.oversight >= 0) & (self.oversight <= 1)).all():
             raise InputError("The oversight ε of every voter must lie in [0, 1].")
         if not np.isin(kind, list(VoterKind)).all():
-            raise InputError(f"A voter's kind must be one of {[int(k) for k in VoterKind]}; see Kind.")
+            raise InputError(f"A voter's kind must be one of {[int(k) for k in VoterKind]}; see VoterKind.")
         _check_share("inattention", self.inattention)
 
     def __len__(self) -> int:
@@ -232,7 +232,7 @@ def decide(
 def overrule(
     outcome: Floats, voter: Ints, voters: Voters, rng: np.random.Generator, *, flipped: ArrayLike | None = None
 ) -> Floats:
-    """Votes of the voters who don't go by their opinions put in place of `outcome`; see `panel` for the kinds.
+    """Votes of the voters who don't go by their opinions put in place of `outcome`; see `VoterKind`.
 
     outcome : as `decide` returns it, shape (n,); voter : who answers, numbers below len(voters), shape (n,).
     flipped : where the first item is shown on the right, shape (n,); default nowhere. Only always-left voters look.

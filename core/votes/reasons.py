@@ -4,7 +4,7 @@ What counts of the answers that could count or not: a choice of the owner, with 
 
 Each row of a result file in exactly one class, and each answer too: counted, shown, written as a file.
 
-A row holds one answer or several (a task's comparisons). An answer's class is what `intake.classify` found. A row's is
+A row holds one answer or several (a task's comparisons). An answer's class is what `classify` found. A row's is
 that of its weightiest answer, in the order of `CLASSES`; a row without any is `no_answer` where nothing is filled in,
 else `unreadable`. So the classes' rows add up to the rows of the file; the classes' answers add up to the answers in
 it, with one for each row that holds none.
@@ -93,7 +93,7 @@ _BLANK = "nothing is filled in"
 
 
 def report_classes(rows: pd.DataFrame) -> pd.Series:
-    """The class of each answer of `votes.Preview.rows`: its kind, but `contradicts` where the store keeps another
+    """The class of each answer of `ClassifiedAnswers.rows`: its kind, but `contradicts` where the store keeps another
     answer of the same assignment."""
     stays = (rows["kind"] == "changed") & (rows["becomes"] == "")
     return rows["kind"].mask(stays, CONTRADICTS)

@@ -115,9 +115,9 @@ SHORT_WAIT_MS = 100  # for looks that still read in the journal; the next time w
 def open_voters_store() -> Store:
     """The workspace, for a server whose votes must not wait.
 
-    On PostgreSQL it comes by a role that may do no more than `voters_role` says, where `RUNOFF_VOTING_DATABASE_URL` is
-    set. SQLite copies its journal into the database every thousand pages, in whoever commits then, and all others wait
-    for it; here `tidy` does that beside the votes.
+    On PostgreSQL it comes by a role that may do no more than `postgresql.role_sql` says, where
+    `RUNOFF_VOTING_DATABASE_URL` is set. SQLite copies its journal into the database every thousand
+    pages, in whoever commits then, and all others wait for it; here `tidy` does that beside the votes.
     """
     if os.environ.get(VOTERS_DATABASE):
         return open_by_role()

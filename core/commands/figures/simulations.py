@@ -149,7 +149,7 @@ class Simulation(Figure[R]):
 @dataclass(frozen=True)
 class Forecasts(Simulation[int]):
     """Forecasts of a plan's ballots by each protocol; those known already are passed over. They are kept for themselves
-    (`store.forecasts`); how many there are. `plan` is `Plan` as JSON."""
+    (`store.scores.forecasts`); how many there are. `plan` is `Plan` as JSON."""
 
     area_id: int | None
     guess: GuessSource

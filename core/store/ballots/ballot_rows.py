@@ -347,7 +347,7 @@ def rests_on(conn: sa.Connection, project_id: str, found: Ballot) -> list[Ballot
 
 
 def preferences(conn: sa.Connection, project_id: str, found: Ballot) -> list[GroupComparison]:
-    """What the answers of a round say of words of one target; see `Kind.preferences`."""
+    """What the answers of a round say of words of one target; see `RoundKind.preferences`."""
     return found.asks.preferences(answers_of(conn, project_id, found), found.settings)
 
 

@@ -299,7 +299,7 @@ def draw_round(
 ) -> int:
     """Draw a round of the ranking by these settings, and return its number.
 
-    Its kind asks about the items of the ranking as it likes (`Kind.draw`); `after` a closed round of a kind whose
+    Its kind asks about the items of the ranking as it likes (`RoundKind.draw`); `after` a closed round of a kind whose
     rounds rest on each other, about the share `settings.keep` of its items with the highest scores. The seed follows
     from the project's, the settings' and the number: the same give the same round. Raises `StoreError` while another
     round of the kind is open, `InputError` for groups that aren't items, `PlanError` for settings that make no sense.

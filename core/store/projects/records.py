@@ -44,7 +44,7 @@ _PRIVATE = ("id", "project_id", "area_id", "scheme", "stored", "purpose")  # ids
 
 @dataclass(frozen=True, eq=False)
 class CampaignRecord:
-    """A campaign's tables (see `campaign_tables`), and `plan`: project, plans, seeds, ballots, policy, registration."""
+    """A campaign's tables (see `record_of`), and `plan`: project, plans, seeds, ballots, policy, registration."""
 
     items: pd.DataFrame
     ballot_items: pd.DataFrame

@@ -137,7 +137,7 @@ def score_round(
 ) -> RoundScores:
     """The scores of a round by its counted answers; the same answers give the same scores.
 
-    `without` names the voters to leave out in place of those who are. Raises as `Kind.score`.
+    `without` names the voters to leave out in place of those who are. Raises as `RoundKind.score`.
     """
     before = [answers_of(conn, project_id, one, without) for one in rests_on(conn, project_id, found)]
     return found.asks.score(answers_of(conn, project_id, found, without), before, found.settings, found.seed)

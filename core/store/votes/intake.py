@@ -130,7 +130,7 @@ class UploadPreview:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Answers of each class that occurs (`votes.verdicts`); rows without an answer count as one."""
+        """Answers of each class that occurs (`reasons.CLASSES`); rows without an answer count as one."""
         return count_answers(self.preview.rows, self.unread, self.blank)
 
     @property
