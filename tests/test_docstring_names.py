@@ -7,7 +7,7 @@ import builtins
 import keyword
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,26 +28,26 @@ COMMENT = re.compile(r"(?:^|  )\s*# (.*)$")
 EXAMPLE = re.compile(r"(?m)^\s*(?:>>>|\.\.\.).*$")
 # Other programs' names, and words of examples.
 ELSEWHERE = {
-    "AbsTask", "CommonMark", "GitHub", "KeyedVectors", "Machine_learning", "NA", "RepEval", "TaskResult", "app", "dask",
+    "AbsTask", "Answer", "CommonMark", "GitHub", "KeyedVectors", "Machine_learning", "NA", "RepEval", "TaskResult", "app", "dask",
     "datasets", "datasheet.md", "macroeconomics", "machine_learning", "max_score", "microeconomics", "min_score",
     "null", "rolling_pin", "runoff", "safetensors", "sentence_transformers", "taskAnswers", "templates", "true",
-    "jobs_skills_simulated_1_0",
+    "alembic_version", "core.py", "jobs_skills_simulated_1", "OPENBLAS_NUM_THREADS",
 }  # fmt: skip
 
 
-def docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
-    for node in ast.walk(tree):
+def docstrings(nodes: Sequence[ast.AST]) -> Iterator[ast.Constant]:
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             match node.body[0]:
                 case ast.Expr(value=ast.Constant(value=str()) as found):
                     yield found
 
 
-def names_in(tree: ast.AST) -> set[str]:
+def names_in(nodes: Sequence[ast.AST]) -> set[str]:
     """Every name of some code, and the words of its texts, as those are columns, keys and variables of a page."""
     found: set[str] = set()
-    said = {id(text) for text in docstrings(tree)}
-    for node in ast.walk(tree):
+    said = {id(text) for text in docstrings(nodes)}
+    for node in nodes:
         match node:
             case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
                 found.add(name)
@@ -75,11 +75,12 @@ class Names:
     """The names of all code: of each file, of what lies in each folder, module and class, by its last name."""
 
     def __init__(self, files: dict[Path, str]) -> None:
-        self.trees = {path: ast.parse(text) for path, text in files.items()}
-        self.of_file = {path: names_in(tree) for path, tree in self.trees.items()}
+        trees = {path: ast.parse(text) for path, text in files.items()}
+        self.nodes = {path: list(ast.walk(tree)) for path, tree in trees.items()}
+        self.of_file = {path: names_in(nodes) for path, nodes in self.nodes.items()}
         self.members: dict[str, set[str]] = defaultdict(set)
         self.bases: dict[str, set[str]] = defaultdict(set)
-        for path, tree in self.trees.items():
+        for path, tree in trees.items():
             self._add(path, tree)
         self.defined = set(self.members).union(*self.members.values())
         self.used = set().union(*self.of_file.values())
@@ -92,7 +93,10 @@ class Names:
         for statement in tree.body:
             is_scope = isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
             self.members[parts[-1]] |= {statement.name} if is_scope else set(stored_names(statement))
-        for node in ast.walk(tree):
+            match statement:  # a table's columns, the values of a setting
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made):
+                    self.members[name] |= names_in(list(ast.walk(made)))
+        for node in self.nodes[path]:
             if isinstance(node, ast.ClassDef):
                 inner = {name.attr for name in ast.walk(node) if isinstance(name, ast.Attribute)}
                 self.members[node.name] |= inner | set(stored_names(node))
@@ -107,12 +111,13 @@ class Names:
     def resolves(self, path: Path, reference: str) -> bool:
         """Whether a name in ticks is there; one with dots where each part has the next."""
         own = self.of_file[path]
-        parts = [part for part in re.split(r"[./]", reference) if part not in ELSEWHERE]
-        parts = [NUMBERED.sub("", part) for part in parts]
+        parts = [NUMBERED.sub("", part) for part in re.split(r"[./]", reference)]
+        if parts[0] in ELSEWHERE:
+            return True
         if len(parts) <= 1 or all(part in own for part in parts):
             return all(
                 not part or part in own or part in self.defined or hasattr(builtins, part) or keyword.iskeyword(part)
-                or (part.isupper() and part in self.used)
+                or ("_" in part and part in self.used)
                 for part in parts
             )  # fmt: skip
         known = parts[0] in own or parts[0] in self.defined
@@ -120,9 +125,9 @@ class Names:
         return known and all(self.has(one, two) if one in self.members else two in self.used for one, two in pairs)
 
 
-def said_in(text: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+def said_in(text: str, nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
     """The docstrings and comments of a file, with their lines."""
-    for found in docstrings(tree):
+    for found in docstrings(nodes):
         yield found.lineno, EXAMPLE.sub("", str(found.value))
     for line, comment in enumerate(text.splitlines(), start=1):
         if found_here := COMMENT.search(comment):
@@ -130,7 +135,7 @@ def said_in(text: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def strange_names(path: Path, text: str, names: Names, there: set[str]) -> Iterator[str]:
-    for line, said in said_in(text, names.trees[path]):
+    for line, said in said_in(text, names.nodes[path]):
         for ticked in TICKED.findall(said):
             reference = ticked.strip().removesuffix("()")
             is_file = re.search(r"\.(?:py|md|csv|json|html|yml|toml|txt|po|css|js|sqlite|log)\b", reference)

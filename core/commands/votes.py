@@ -1,8 +1,5 @@
-"""Commands on answers: take result files, take one back, choose what counts; what that changed, in words.
-
-What an upload or its withdrawal changed, in sentences.
-
-Commands on whose votes count: leave voters out, let them count again, take them out, decide on assignments.
+"""Commands on answers and voters: take result files, take one back, choose what counts, leave voters out or let them
+count again, decide on assignments; and what each changed, in sentences.
 """
 
 from __future__ import annotations

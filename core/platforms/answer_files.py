@@ -1,4 +1,5 @@
-"""Result files of rounds: ratings, best–worst choices and orders as platforms and tables hold them.
+"""Result files of rounds: ratings, best–worst choices and orders as platforms and tables hold them, and what each of
+their answers means.
 
 On a platform each row is an assignment; beside `Input.*`, which repeat the batch file (`round_files`), stand
 
@@ -7,7 +8,7 @@ On a platform each row is an assignment; beside `Input.*`, which repeat the batc
 also as a crowd-form writes them (`Answer.best_1.3 = true`, or JSON in `Answer.taskAnswers`). A table of one's own has
 `question_id, voter, answer` and perhaps `seconds, submitted_at`, a row per answer.
 
-What each answer of a round's result file means: as `classify.classify` says it of comparisons, in the same classes.
+Answers get the classes that `classify.classify` gives to comparisons.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""What the votes on each item say of its score, beyond estimate and standard error.
+"""What the votes on each item say of its score, beyond estimate and standard error; and votes as a fit expects them, by
+which reliability and the stop rule are simulated.
 
 An item that lost to a far weaker one either is weak or met a voter's slip, and its likelihood may have two
 humps: then no standard error tells that it may well belong to the top. So the likelihood of every item's score is
 laid out over a row of knots, with the others' scores and the voters' effects as fitted and the fit's prior.
-
-Votes as a fit expects them: what reliability and the stop rule are simulated with.
 """
 
 from __future__ import annotations

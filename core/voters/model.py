@@ -1,4 +1,5 @@
-"""Simulated voters: a stochastic transitivity model of how people compare two items.
+"""Simulated voters: a stochastic transitivity model of how people compare two items, and the panels whose voters differ
+from each other in it.
 
 Voter v holds of item i the opinion o = F(z + σ*·(1 − z²)·η), with z the underlying similarity, σ* the
 voter's nonconformity, η ~ N(0, 1) drawn once for each voter and item and kept for the whole campaign,
@@ -7,8 +8,8 @@ but with probability ε names the other. Equal opinions are a tie, and oversight
 
 Reference: Lombardo et al. (2020), EMNLP, Eq. 11 and section 4.1.
 
-Panels (`Panel`): how simulated voters differ from each other, and the kinds of voter that no panel is without.
-
+Kinds of voter that no panel is without
+---------------------------------------
 Most voters go by their opinions. Three kinds seen in real crowds don't, or not always:
 
 * a **random clicker** names either side with equal chance, whatever is shown, and never says that two items tie;

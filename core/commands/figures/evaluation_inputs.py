@@ -1,6 +1,5 @@
-"""The embeddings of a project against its dataset: what the figures of an evaluation are measured of.
-
-Scores of resampled voters behind the project's dataset, a column per item.
+"""What the figures of an evaluation are measured of: a project's embeddings, its dataset, and the dataset's scores by
+resampled voters, a column per item.
 """
 
 from __future__ import annotations

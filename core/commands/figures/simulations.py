@@ -1,6 +1,5 @@
-"""What is simulated of a plan before there are votes: other budgets, the best plan, the schemes side by side.
-
-How many votes and tokens would tell two of a project's embeddings apart: simulated.
+"""What is simulated for a project: of a plan before there are votes (other budgets, the best plan, the schemes side by
+side), and how many votes and tokens would tell two of its embeddings apart.
 """
 
 from __future__ import annotations

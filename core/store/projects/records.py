@@ -1,6 +1,5 @@
-"""A campaign as it is recorded: what scores were computed from, what was stored, and who voted, as tables.
-
-A campaign's record as the files of a published dataset, and back.
+"""A campaign as it is recorded (what scores were computed from, what was stored, and who voted) as tables, and as the
+files of a published dataset and back.
 """
 
 from __future__ import annotations

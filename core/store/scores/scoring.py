@@ -1,6 +1,5 @@
-"""The scores of a closed ballot or round: computed without the store, then written in one go.
-
-Closed ballots scored again where voters are left out, or come back.
+"""The scores of a closed ballot or round: computed without the store, then written in one go; computed again where
+voters are left out, or come back.
 
 What a ballot held and who went on stays as it was decided; scores follow the votes that count. So every closed ballot
 from the first one that holds a vote of these voters is scored again, by the votes that are left, as closing would.

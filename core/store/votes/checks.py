@@ -1,8 +1,5 @@
-"""Votes read for checks of their quality: sides as shown, answers to the same comparisons, answers to checks.
-
-Checks: comparisons with a known answer, which show whether a voter reads. They never enter scores.
-
-All answers of a ranking's voters, read for figures of each voter.
+"""Votes read for checks of their quality: all answers of a ranking's voters, sides as shown, answers to the same
+comparisons; and the checks with a known answer, which show whether a voter reads and never enter scores.
 """
 
 from __future__ import annotations
