@@ -7,10 +7,10 @@ A room is a folder of `core/`, or a module of its name; `MODULES` has the few mo
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from tests.architecture import ROOT, imports, name_of
+ROOT = Path(__file__).resolve().parents[1]
 
 ROOMS = (
     *("base", "i18n", "tabular", "embeddings", "tokens", "plan", "scores", "ballots", "voters", "protocols", "trust"),
@@ -23,7 +23,27 @@ MODULES = {
     "base": "errors installed metrics rank_kernels tables",
     "cli": "__main__",
 }
+Nodes = Callable[[ast.AST], Iterable[ast.AST]]  # those of a module that are looked at
 PLACE = {f"core.{name}": room for room, names in MODULES.items() for name in names.split()}
+
+
+def name_of(path: Path, root: Path = ROOT) -> str:
+    """The dotted name of a module."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path, root: Path = ROOT, nodes: Nodes = ast.walk) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each module that a file imports, wherever in it, with the dotted names of what it takes from it."""
+    own = name_of(path, root).split(".")
+    package = own if path.name == "__init__.py" else own[:-1]
+    for node in nodes(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, ()) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *(node.module.split(".") if node.module else [])])
+            yield origin, tuple(f"{origin}.{alias.name}" for alias in node.names)
 
 
 def room_of(module: str) -> str | None:

@@ -21,13 +21,15 @@ from test_voting import STEPS, Voter, check_tallies, never_wait_for_the_disk, ta
 
 from core.ballots.audit import CutAudit
 from core.ballots.checks import CheckSettings, GoldComparison
-from core.errors import PlanError, StoreError
+from core.errors import InputError, PlanError, StoreError
 from core.platforms.plain import comparison_ids, write_offline
+from core.protocols import collectable
 from core.questions.comparison_page import write_batch
 from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.ballot_rows import read_ballots, read_comparisons, unanswered
+from core.store.ballots.check_drawing import propose_gold, typed_gold
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
@@ -36,7 +38,8 @@ from core.store.projects.archive import duplicate_project
 from core.store.projects.plans import proposed_plan, read_plan, save_plan
 from core.store.scores.next_ballot_value import read_audit
 from core.store.scores.project_dataset import read_dataset
-from core.store.votes.checks import check_answers, check_progress, gold_of, remove_gold
+from core.store.tokens.areas import read_items
+from core.store.votes.checks import add_gold, check_answers, check_progress, gold_of, remove_gold
 from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
 from core.store.votes.uploads import read_uploads, withdraw_upload
@@ -308,6 +311,47 @@ def test_gold_of_later_ballots_comes_from_clear_differences_only(store):
     score = {frozenset((a, b)): s for a, b, s in rank[["token_a", "token_b", "score"]].itertuples(index=False)}
     for check in gold:
         assert score[frozenset(words[check.more])] > score[frozenset(words[check.less])] + 0.3
+
+
+def earlier_pair(shown):
+    """A voter who finds the pair that comes earlier in the alphabet more related, whatever its order."""
+    left, right = sorted([shown["left_a"], shown["left_b"]]), sorted([shown["right_a"], shown["right_b"]])
+    return "left" if left < right else "right"
+
+
+# To close by `runoff` takes seconds; proposals ask no protocol.
+COLLECTABLE = [name if name == "paper" else pytest.param(name, marks=pytest.mark.release) for name in collectable()]
+
+
+@pytest.mark.parametrize("protocol", COLLECTABLE)
+def test_proposed_gold_is_right_under_every_protocol_and_none_is_proposed_by_chance(store, protocol):
+    project_id = make_project(store, plan=replace(PLAN, appearances=40, task_size=10, checks=None, protocol=protocol))
+    batch = draw_batch(store, project_id)
+    assert propose_gold(store, project_id) == []  # no vote says anything yet
+    accept_upload(store, project_id, answer_batch(batch, choose=earlier_pair), "results.csv")
+    assert propose_gold(store, project_id) == []  # those of an open ballot may still change
+    close_ballot(store, project_id)
+    draw_next_ballot(store, project_id)
+    items = read_items(store, project_id).set_index("item")
+    words = {item: sorted(pair) for item, *pair in items[["token_a", "token_b"]].itertuples(name=None)}
+    pairs = propose_gold(store, project_id, seed=3)
+    assert len(pairs) >= 4
+    assert all(words[more] < words[less] for more, less in pairs)
+    assert propose_gold(store, project_id, n=2, seed=3) == pairs[:2]
+    assert add_gold(store, project_id, pairs) == len(pairs)
+
+
+def test_typed_gold_is_read_as_in_the_plan_and_strange_pairs_are_named(store):
+    project_id = make_project(store)
+    items = read_items(store, project_id).set_index("item")
+    ((more, less),) = typed_gold(store, project_id, "dog, cat > 007, saw\n\n")
+    assert {*items.loc[more, ["token_a", "token_b"]]} == {"cat", "dog"}
+    assert {*items.loc[less, ["token_a", "token_b"]]} == {"saw", "007"}
+    with pytest.raises(PlanError, match="Line 2"):
+        typed_gold(store, project_id, "dog, cat > 007, saw\ncat")
+    with pytest.raises(InputError, match="cat – saw") as caught:
+        typed_gold(store, project_id, "dog, cat > cat, saw")
+    assert len(caught.value.issues) == 1
 
 
 def test_gold_that_stands_in_tasks_stays(store):

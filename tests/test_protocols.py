@@ -36,7 +36,7 @@ from core.trust.reliability import ceiling, halves
 from core.trust.stopping import value_of_next
 from core.views import plan as planner
 from core.voters.model import Panel, exponential
-from tests.architecture import ROOT
+from tests.rooms import ROOT
 
 NAMES = {"uniform", "paper", "runoff"}
 

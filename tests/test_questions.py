@@ -32,8 +32,8 @@ from core.store.votes.checks import voter_names
 from core.store.votes.exclusions import exclude_voters
 from core.views.kinds import rounds as round_views
 from core.voting import api
-from tests.architecture import ROOT
 from tests.odd_ones import OddOne
+from tests.rooms import ROOT
 from tests.rounds_of_people import (
     accept_answers,
     close_round,

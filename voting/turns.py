@@ -10,7 +10,7 @@ from typing import TypeVar
 from .api import voting
 
 T = TypeVar("T")
-SECONDS = 5.0  # in line; then for the database's lock, `voting.WAIT_SECONDS`
+SECONDS = 5.0  # in line; then for the database's lock, `WAIT_SECONDS` of `core.voting.api`
 MOST_WAITING = 300
 
 
@@ -27,7 +27,7 @@ class WriterQueues:
         self._waiting = 0
 
     async def take(self, code: str, step: Callable[[], T]) -> T:
-        """Do a step that writes when it has its turn. `voting.BusyError` where that takes too long."""
+        """Do a step that writes when it has its turn. `BusyError` where that takes too long."""
         line = self._lines[hash(code) % len(self._lines)]
         await self._come(line)
         try:

@@ -1,16 +1,17 @@
 """Checks that a plan puts into its ballots: comparisons that show how good the votes are, and never enter scores.
+Settings, cost, known answers found, and how they are put into tasks.
 
 *Gold*: comparisons whose answer is known. *Repeats*: a comparison shown to the same voter again, with sides exchanged.
 *Overlap*: some comparisons are put before further voters, since a ballot asks each comparison once and so can't say how
 far voters agree; the comparison's own vote counts as ever, the further ones are checks. *Audit*: items that were cut
 come back against items near the end of the top (`core/ballots/audit.py`).
 
-Checks put into the tasks of a drawn ballot, so that voters can't tell them from the comparisons that count.
+In the tasks
+------------
+Voters can't tell checks from the comparisons around them.
 
 The ballot itself stays as it was drawn: the same comparisons in the same tasks, with the same sides. Checks come on
 top.
-
-Comparisons whose answer the votes so far leave no doubt about: gold for the ballots to come.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Random graphs behind a ballot: who meets whom, and who stands on which side.
 
-Items are vertices 0…n−1, comparisons are edges, an item's appearances are its degree. The public
-functions of a ballot are in `ballots`.
+Items are vertices 0…n−1, comparisons are edges, an item's appearances are its degree. A ballot
+is drawn by them in `draw` and `pairing`.
 
 References: Bender, Canfield (1978), The asymptotic number of labeled graphs with given degree sequences,
 JCT A 24 (pairing of edge ends); McKay, Wormald (1990), Uniform generation of random regular graphs of

@@ -1,5 +1,8 @@
-"""Pairing items that scores can't tell apart yet, for the later ballots of the protocol "runoff".
+"""The later ballots of the protocol "runoff": which items go on to them, pairing items that scores can't tell apart
+yet, and assigning comparisons to voters.
 
+Pairing
+-------
 A comparison of two items whose order is known already says little; one of near neighbours says most. How
 near is near depends on how sure the scores are, so the order in which neighbours meet is drawn anew again and
 again from what is known: score + standard error × normal noise.
@@ -8,12 +11,14 @@ References: Thompson (1933), On the likelihood that one unknown probability exce
 (drawing from what is known); Heckel, Shah, Ramchandran, Wainwright (2019), Active ranking from pairwise
 comparisons, Annals of Statistics 47 (why adaptive comparisons need fewer votes).
 
-Which items go on to the next ballot by Bradley–Terry scores, and how likely a good one was cut.
+Which items go on
+-----------------
+Scores are those of Bradley–Terry, and uncertain, so a cut may hit an item of the true top. `select_leading` keeps the
+items that may matter most and says how likely a good one was cut.
 
-Scores are uncertain, so a cut may hit an item of the true top. `select_leading` keeps the items that may matter most
-and says how likely a good one was cut.
-
-Assigning comparisons to voters so that nobody is asked about the same item twice while others can be.
+Assigning comparisons to voters
+-------------------------------
+So that nobody is asked about the same item twice while others can be.
 
 A voter's opinion of an item hardly changes: asked again, the voter repeats it, right or wrong. So votes on an item
 say more the more people cast them. Where a platform hands out tasks in its own way this can't be steered

@@ -1,6 +1,5 @@
-"""How numbers are said to people: shares in per cent, and the sentence that goes with one or several.
-
-How many voters there are is counted and said in one way on every page and in every file.
+"""How numbers are said to people: shares in per cent, the sentence that goes with one or several, and how many voters
+there are, in one way on every page and in every file.
 """
 
 from __future__ import annotations

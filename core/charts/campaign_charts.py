@@ -1,6 +1,5 @@
-"""Altair charts made of views. Colours tell apart for colour-blind eyes and on light and dark grounds.
-
-A chart of how the ranking became stable, ballot by ballot.
+"""Altair charts made of a campaign's views, among them how the ranking became stable. Colours tell apart for
+colour-blind eyes and on light and dark grounds.
 """
 
 from __future__ import annotations

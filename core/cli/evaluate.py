@@ -1,8 +1,5 @@
-"""`python -m core evaluate`: word embeddings ranked by a dataset.
-
-`evaluate --needed`: how many votes and tokens would tell two models apart, by simulation.
-
-What `evaluate` prints: a table with remarks, or JSON.
+"""`python -m core evaluate`: word embeddings ranked by a dataset, printed as a table with remarks or as JSON; with
+`--needed`, how many votes and tokens would tell two models apart, by simulation.
 """
 
 from __future__ import annotations

@@ -284,8 +284,8 @@ def _check_order(ballots: Sequence[ArchivedBallot]) -> None:
 
 @dataclass(frozen=True)
 class ImportedArchive:
-    """What became of archived results: the answers of each file by class (`votes.verdicts`), what a person should know,
-    and why the last ballot is still open, "" where all are closed."""
+    """What became of archived results: the answers of each file by class (`reasons.CLASSES`), what a person should
+    know, and why the last ballot is still open, "" where all are closed."""
 
     project_id: str
     n_tokens: int

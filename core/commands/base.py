@@ -80,7 +80,7 @@ PER_SECOND = 50_000  # comparisons that are drawn, or whose votes are counted ag
 
 @dataclass(frozen=True)
 class Command(ABC, Generic[R]):
-    """A command with all it needs, as the project stood at a revision; its fields and result go through `codec`.
+    """A command with all it needs, as the project stood at a revision; its fields and result pass through `to_json`.
 
     project_id : None for one of the workspace, on projects as such, which may come or go. revision : what it is checked
     against; None where it is read against the store as it is. name : the log's action, where there is one. doing : says

@@ -130,7 +130,7 @@ def _with_baselines(facts: Facts) -> Facts:
 def spellings_of(
     store: Store, conn: sa.Connection, project_id: str, dataset: pd.DataFrame
 ) -> tuple[dict[str, str], ...]:
-    """The ways in which the project's embeddings spell the dataset's tokens; see `dataset.spelled.ways`."""
+    """The ways in which the project's embeddings spell the dataset's tokens; see `formats.ways`."""
     tokens = list(dict.fromkeys([*dataset["token_a"], *dataset["token_b"]]))
     found = []
     for imported in embeddings_of(conn, project_id):

@@ -60,7 +60,7 @@ COMMANDS: dict[str, type[Command[Any]]] = {
 
 @dataclass(frozen=True)
 class Done(Generic[R]):
-    """What came of a command, or the figure as it was measured (`figures.base.Found`)."""
+    """What came of a command, or the figure as it was measured (`figures.base.MeasuredFigure`)."""
 
     result: R
 

@@ -78,7 +78,7 @@ class DeleteProject(OfWorkspace[None]):
 
 @dataclass(frozen=True)
 class ImportProject(OfWorkspace[CreatedProject]):
-    """Take a project in from a file that was brought (`store.spool`)."""
+    """Take a project in from a file that was brought (`put_upload`)."""
 
     name = "import project"
     doing = "Importing the project"

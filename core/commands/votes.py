@@ -1,8 +1,5 @@
-"""Commands on answers: take result files, take one back, choose what counts; what that changed, in words.
-
-What an upload or its withdrawal changed, in sentences.
-
-Commands on whose votes count: leave voters out, let them count again, take them out, decide on assignments.
+"""Commands on answers and voters: take result files, take one back, choose what counts, leave voters out or let them
+count again, decide on assignments; and what each changed, in sentences.
 """
 
 from __future__ import annotations
@@ -161,7 +158,7 @@ def withdrawn_text(name: str, n: int, effect: UploadEffect, noun: str = "vote") 
 
 @dataclass(frozen=True)
 class SpooledFile:
-    """A result file that lies in the workspace for a command (`store.spool`), and its size in bytes."""
+    """A result file that lies in the workspace for a command (`put_upload`), and its size in bytes."""
 
     sha256: str
     name: str
@@ -174,7 +171,7 @@ class SpooledFile:
 
 
 def bring_file(store: Store, data: bytes, name: str) -> SpooledFile:
-    """Lay a file down for a command; errors as of `bring`."""
+    """Lay a file down for a command; errors as of `put_upload`."""
     return SpooledFile(put_upload(store, data), name, len(data))
 
 

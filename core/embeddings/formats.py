@@ -1,12 +1,11 @@
-"""What an embedding file is, judged by its content and never by its name.
+"""What an embedding file is, judged by its content and never by its name; what a person can say about it beyond its
+path, and the errors that ask for it.
 
 A format is one module with a `Reader`: `recognise` looks at the beginning of a file, `read` yields its words
 and vectors block by block. Add the reader to `READERS` in `loading`, and everything else follows. What is
-recognised but can't be read is in `tabular.foreign` and `ways_out`, each with what to do about it.
+recognised but can't be read is in `tabular.encoding.foreign` and here, each with what to do about it.
 
-What a person can say about a file beyond its path, and the errors that ask for it.
-
-Words that aren't in the encoding they are read in: mended, and listed.
+Words that aren't in the encoding they are read in are mended, and listed.
 """
 
 from __future__ import annotations

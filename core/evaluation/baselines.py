@@ -1,8 +1,11 @@
-"""What every table of models needs at its foot: rankings that know nothing of meaning.
+"""What every table of models needs at its foot: rankings that know nothing of meaning. For tokens and for texts of any
+size.
 
 A random ranking, and three similarities of spellings, which see no more of a token than its letters.
 
-Two texts compared by their letters: the baselines of cross-level similarity, a floor for every model.
+Two texts compared by their letters
+-----------------------------------
+The baselines of cross-level similarity, a floor for every model.
 
 * **LCS**: the longest run of letters in both, divided by the length of the shorter text: how much of the smaller text
   stands in the larger.
@@ -16,7 +19,9 @@ References: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity (
 normalises LCS by the length of the items, after Clough and Stevenson (2011), who divide by that of one given text;
 dividing by the shorter, so that it doesn't matter which text stands first, is our reading of it.
 
-Similarities of texts of any size by an embedding of words: a text it lacks is the mean of its words' vectors.
+Texts by an embedding of words
+------------------------------
+A text that the embedding lacks is the mean of its words' vectors.
 """
 
 from __future__ import annotations

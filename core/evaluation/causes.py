@@ -1,8 +1,9 @@
-"""Why a model disagrees with people: tokens it puts everywhere, and how it lays out an area.
+"""Why a model disagrees with people: tokens it puts everywhere, how it lays out an area, its figures over parts of the
+items, and other ways to take cosines of the same vectors.
 
-A model's figures over parts of the items: frequent or rare tokens, the related or the unrelated.
+Parts of the items are those with frequent or rare tokens, the related or the unrelated.
 
-Other ways to take cosines of the same vectors: shown beside the model with their figures, never silently applied.
+Other cosines are shown beside the model with their figures, never silently applied.
 
 Means and directions are those of a sample of the vocabulary, or of the dataset's tokens where that is all there is.
 

@@ -1,4 +1,5 @@
-"""Where a model's ρ_w or τ_w stands between chance and the best that the votes allow.
+"""Where a model's ρ_w or τ_w stands between chance and the best that the votes allow, and how likely a model that knows
+nothing of the items would do as well (p-values, critical values).
 
 Neither has a common zero: two rankings that have nothing to do with each other lie the further below 0, the more items
 there are (an item at the top of only one of them weighs much), and noise in the votes keeps a perfect model from 1. So
@@ -9,8 +10,8 @@ there are (an item at the top of only one of them weighs much), and noise in the
 chance is below 0, one that is lucky may be above 1. It changes the scale only, so that it orders models over the same
 items as the figure does.
 
-How likely a model that knows nothing of the items would do as well: p-values, and critical values.
-
+P-values and critical values
+----------------------------
 Items share tokens, so that shuffling items would call chance impossible too soon. Tokens are changed for each other
 instead, within each area (the quadratic assignment procedure, as in Mantel's test): the model keeps all it says of its
 tokens among each other, only which is which is lost.

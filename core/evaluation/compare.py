@@ -1,4 +1,4 @@
-"""How well an embedding ranks the items of a dataset, most of all at the top; several of them, fairly.
+"""How well embeddings rank the items of a dataset, most of all at the top: one, or several of them, fairly.
 
 The model's score of an item is |cos| of its two tokens for a dataset of relatedness (antonyms are related) and
 cos for one of similarity. Items with a token that the model lacks are left out and counted: a figure over part
@@ -6,7 +6,9 @@ of the dataset says nothing against one over all of it. What is done about them 
 
 Reference: Lombardo et al. (2020), EMNLP, sections 2.6 and 4.1.
 
-Tokens that an embedding proposed for the dataset: they favour that embedding when it is evaluated (§2.2).
+Tokens that an embedding proposed
+---------------------------------
+They favour that embedding when it is evaluated (§2.2).
 
 A dataset says in `attrs["tokens_proposed_by"]` which tokens are an embedding's own proposals:
 

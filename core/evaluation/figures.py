@@ -1,6 +1,5 @@
-"""The six figures of a model's scores against a dataset's.
-
-Figures of two rankings when each item stands there several times, or not at all: what resampled tokens make of them.
+"""The six figures of a model's scores against a dataset's, also with each item several times or not at all, as
+resampled tokens leave it.
 
 An item of multiplicity m is m items with the same scores. Their copies tie with each other, so that everything follows
 the rules of `core.metrics` for ties; nothing is copied, though, and the items are sorted once for all resamples.

@@ -2,12 +2,6 @@
 
 Items share tokens, so tokens are resampled, not items: within each area as many tokens as there are, with replacement.
 An item stands there as often as its first token times its second; between a token and its own copy there is no item.
-`core.evaluation.token_intervals` makes intervals of the resampled figures.
-
-The interval of a figure by resampled tokens, and what it is corrected by.
-
-Items share tokens, so tokens are resampled, not items: within each area as many tokens as there are, with replacement.
-An item stands there as often as its first token times its second; between a token and its own copy there is no item.
 Three things are known of this bootstrap. What items differ by beyond their tokens is counted three times over, since a
 product of two multiplicities varies threefold; so c times the variance of an ordinary bootstrap of the items is taken
 away. A correlation varies the less, the nearer it is to 1, so that an error taken at an estimate that is too high

@@ -1,10 +1,12 @@
-"""Intervals of models' figures over *votes*: overall, by area, and of the differences of any two models.
+"""Intervals of models' figures over *votes*: by scores of resampled voters, against the *true* ranking; overall, by
+area, and of the differences of any two models.
 
-The items are fixed and the voters resampled; what an interval is made of is said below, and docs/runoff.md how
-often it holds.
+The items are fixed and the voters resampled: the votes of one voter hang together, so whole voters are drawn with
+replacement, and every resample is scored as the protocol scores (`Protocol.resample`). docs/runoff.md has how often the
+intervals hold.
 
-The interval of a model's figure against the *true* ranking, from resampled voters, and its constants.
-
+What an interval is made of
+---------------------------
 A model's correlation with scores of noisy votes lies below that with the true ranking. Resampled votes hold the noise
 once more, so that each resample correlates still less; a percentile interval misses the truth nearly always, and what
 the resamples lost has to be added to the estimate. Voters drawn with replacement make more noise than the votes have,
@@ -35,11 +37,6 @@ same resampling knows nothing of what rescaling and early cuts do to scores, and
 
 References: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.3 and 5.2; Loh (1987),
 Calibrating confidence coefficients, Journal of the American Statistical Association 82.
-
-Scores of a campaign as they would be with other voters.
-
-The votes of one voter hang together, so whole voters are drawn with replacement, and every resample is scored as the
-protocol scores (`Protocol.resample`).
 """
 
 from __future__ import annotations
@@ -105,7 +102,7 @@ class ScoreDraws:
         """Positions of the items that can't be told from the best; best first.
 
         An item belongs to them where more than (1 − level)/2 of the resamples have it at least level with the item of
-        the highest score. `voter_bootstrap.Resamples.tied_for_first` says the same of θ.
+        the highest score. `uncertainty.Resamples.tied_for_first` says the same of θ.
         """
         if not 0 < level < 1:
             raise InputError(f"The level must be between 0 and 1, found {level!r}.")

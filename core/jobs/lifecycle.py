@@ -107,7 +107,7 @@ def read_job(store: Store, job_id: str) -> Job:
 
 
 def find_job(store: Store, job_id: str) -> Job | None:
-    """One job; None where it is gone, as the outcomes of earlier revisions are (`figures.tidy`)."""
+    """One job; None where it is gone, as the outcomes of earlier revisions are (`figures.base.tidy`)."""
     with store.read() as conn:
         return next(iter(_select(conn, t.job.c.id == job_id)), None)
 

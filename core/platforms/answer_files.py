@@ -1,13 +1,14 @@
-"""Result files of rounds: ratings, best–worst choices and orders as platforms and tables hold them.
+"""Result files of rounds: ratings, best–worst choices and orders as platforms and tables hold them, and what each of
+their answers means.
 
-On a platform each row is an assignment; beside `Input.*`, which repeat the batch file (`questions`), stand
+On a platform each row is an assignment; beside `Input.*`, which repeat the batch file (`round_files`), stand
 
     Answer.rating_n = 3.25     Answer.best_n = 3, Answer.worst_n = 1     Answer.order_n = 3 1 2     Answer.unknown_n = 1
 
 also as a crowd-form writes them (`Answer.best_1.3 = true`, or JSON in `Answer.taskAnswers`). A table of one's own has
 `question_id, voter, answer` and perhaps `seconds, submitted_at`, a row per answer.
 
-What each answer of a round's result file means: as `intake.classify` says it of comparisons, in the same classes.
+Answers get the classes that `classify.classify` gives to comparisons.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Votes from a table whose columns a person has named, or a preset (`presets`) has.
-
-Which column of a table is which: what a person says once, and what is then read from it.
+"""Votes from a table whose columns a person has named, or a preset (`presets`) has: which column is which, and what is
+then read from it.
 
 A name may hold `{n}`: then the columns where a number stands in its place, 1, 2, …, are the comparisons of a row.
 """

@@ -1,9 +1,10 @@
-"""Amazon Mechanical Turk: closed since 30 September 2026, but its files live on.
+"""Amazon Mechanical Turk, closed since 30 September 2026: its batch and task page as files to hand over, and its result
+files, which live on.
 
-The batch and the task page as files to hand over: Turkle and the Mechanical Turk format share them. A result file is
-read by `MechanicalTurk.read_results`; what its answer columns hold is `core.votes.answers`' to say.
+Turkle shares the format. A result file is read by `MechanicalTurk.read_results`; what its answer columns hold is
+`core.votes.answers`' to say.
 
-The answers of Mechanical Turk's templates, each in its layout, as one column per question.
+Its templates have layouts of answers of their own; each becomes one column per question:
 
 Answer.choice.a = true, Answer.choice.b = false   →   Answer.choice = a
 Answer.a.on = true, Answer.b.on = false           →   Answer.on = a

@@ -1,4 +1,5 @@
-"""Votes in a table of one's own: a comparison, a voter and a choice in each row.
+"""Votes in a table of one's own, a comparison, a voter and a choice in each row; and the ballots that bring such tables
+back: tables to fill in, and web pages that need no server.
 
     comparison_id,voter,choice[,seconds][,submitted_at]
     b1-0a1b2c3d-00001-1,anna,left
@@ -6,11 +7,9 @@
 The comparisons go out as tables too, so that votes can be collected with anything that holds rows: a
 form, a spreadsheet, a script.
 
-Files for colleagues: the comparisons as tables to fill in, one for all or one for each, as CSV or for Excel.
+Tables for colleagues, one for all or one for each, are CSV or for Excel; they come back as such a table.
 
-They come back as such a table.
-
-A ballot as web pages that need no server: each file holds comparisons, keeps the answers, and ends with a CSV.
+Web pages without a server: each file holds comparisons, keeps the answers, and ends with a CSV.
 
 A file works from a disk or any web host. It renders the template of all platforms; the answers stay in the browser
 until the voter sends back the CSV, which is such a table.

@@ -1,12 +1,11 @@
-"""Which column is which in the exports of Label Studio, Potato, Toloka and Appen, and a guess for any other table.
+"""Result files of any table opened, and which column is which in them: known of the exports of Label Studio, Potato,
+Toloka and Appen, guessed for any other table.
 
-Label Studio's exports: its JSON, and the rows that JSON_MIN and CSV have of it.
+A file is CSV, an Excel workbook, JSON, or JSON line by line.
 
-The full JSON holds tasks with annotations, each with the results of the controls; the other two hold a row an
-annotation: the task's data, `id`, a column a control, `annotator`, `annotation_id`, `created_at`, `updated_at`,
-`lead_time`. Annotations that were skipped (`was_cancelled`) have no answer.
-
-A result file opened as a table, whatever it is: CSV, an Excel workbook, JSON, or JSON line by line.
+Of Label Studio's exports, the full JSON holds tasks with annotations, each with the results of the controls; JSON_MIN
+and CSV hold a row an annotation: the task's data, `id`, a column a control, `annotator`, `annotation_id`, `created_at`,
+`updated_at`, `lead_time`. Annotations that were skipped (`was_cancelled`) have no answer.
 """
 
 from __future__ import annotations

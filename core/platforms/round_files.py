@@ -50,9 +50,9 @@ def write_writing(
     ascii_only: bool = False,
     language: str = STANDARD,
 ) -> bytes:
-    """The batch of the writing page (`scheme_templates`), `task_size` texts per row, in the order given.
+    """The batch of the writing page (`WritingPage`), `task_size` texts per row, in the order given.
 
-    Texts are written by `text.encode`; UTF-8, lines end in LF. The scale's standard texts are in
+    Texts are written by `reading.encode`; UTF-8, lines end in LF. The scale's standard texts are in
     `language`. Raises `InputError` for no text, or a size out of 1–50.
     """
     say = language_of(language).text
@@ -83,7 +83,7 @@ def _batch(cells: list[list[str]], names: tuple[str, ...], size: int, code: str,
 
 
 def read_writing(data: bytes, filename: str) -> list[WrittenText]:
-    """The answers of a result file of the writing page, for `schemes.writing.read_written`.
+    """The answers of a result file of the writing page, for `writing.read_written`.
 
     Rejected assignments are left out. Raises `InputError` for another file.
     """
@@ -121,7 +121,7 @@ def write_round(
 
     shown : `tables.SHOWN`; only : ids of the questions to publish (all by default): the cells of others are empty, and
     tasks without any are left out; ascii_only : other letters as character references, for Turkle's interface. Tokens
-    are written by `text.encode`; UTF-8, lines end in LF. Raises `InputError` where there is nothing to publish.
+    are written by `reading.encode`; UTF-8, lines end in LF. Raises `InputError` where there is nothing to publish.
     """
     SHOWN.check(shown)
     wanted = shown if only is None else shown[shown["question_id"].isin(list(only))]

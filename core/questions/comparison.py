@@ -1,7 +1,7 @@
 """Comparisons: two items, of which a voter names the more related one, or neither. Ballots and pilots ask them.
 
-Who meets whom and what votes make of scores is a protocol's business (`core.protocols`); their pages are
-`questions.template`, their files `platforms` and `votes`.
+Who meets whom and what votes make of scores is a protocol's business (`core.protocols`); their pages are in
+`comparison_page`, their files in `platforms`, what answers mean in `votes`.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None, asc
     """Write the tasks of a ballot, one row per task: `task_id`, then `left_a_n, …, area_right_n` for n = 1, 2, ….
 
     The numbers are left off when every task holds one comparison. A task with fewer comparisons than the
-    widest ends in empty cells, which the template removes. Tokens are written by `text.encode`. UTF-8 without a
+    widest ends in empty cells, which the template removes. Tokens are written by `reading.encode`. UTF-8 without a
     byte order mark (Turkle refuses one), lines end in LF (both platforms read it), rows in order of first appearance.
 
     Parameters: `tasks`, a table of comparisons (`tables.COMPARISONS`), in any order; `only`, the question ids to
@@ -265,7 +265,7 @@ def template(
 
 
 def render(name: str, language: str, **values: Any) -> str:
-    """A page by one of this package's templates; what it prints is written as in a batch file (`text.encode`)."""
+    """A page by one of this package's templates; what it prints is written as in a batch file (`reading.encode`)."""
     page = environment(__package__, encode).get_template(f"{name}.html.j2")
     return page.render(language=language_of(language), asset=asset, **values)
 

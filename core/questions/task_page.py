@@ -2,7 +2,7 @@
 
 Like the comparison's page (`questions.comparison_page`): plain HTML with `${variables}` named as the batch file's
 columns, no external file, by mouse, touch and keyboard, on a phone and in the dark. Every text of a task stands as a
-variable and is escaped in the batch file (`text.encode`), what is plain text where the template prints it; the
+variable and is escaped in the batch file (`reading.encode`), what is plain text where the template prints it; the
 templates lie with the comparison's.
 
 | page | columns, with n the place in the task | fields |

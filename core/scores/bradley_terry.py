@@ -102,7 +102,7 @@ class BradleyTerry:
         """Standard errors of θ by the Fisher information with the ridge, scores summing to zero; NaN without votes.
 
         Computed when first asked for. The voters' effects are taken as known. Votes of one voter are taken as
-        independent; intervals that don't (`fit_intervals`) resample voters. Above 3,000 items an estimate within
+        independent; intervals that don't (`resample_voters`) resample voters. Above 3,000 items an estimate within
         some per cent (`PairGraph.variances`); where there are several parts, from the diagonal of the information.
         """
         if self.n_parts > 1:

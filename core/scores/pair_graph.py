@@ -1,9 +1,9 @@
-"""The graph of who met whom, and linear algebra on it.
+"""The graph of who met whom: linear algebra on it, and which items votes join.
 
 Items are vertices, pairs of items that met are edges. A weight an edge makes the graph's Laplacian
 L = Σ w_e (e_i − e_j)(e_i − e_j)ᵀ, which is the information that comparisons carry on the items' scores.
 
-Which items votes join: scores can be compared only along chains of votes.
+Scores can be compared only along chains of votes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""What the votes on each item say of its score, beyond estimate and standard error.
+"""What the votes on each item say of its score, beyond estimate and standard error; and votes as a fit expects them, by
+which reliability and the stop rule are simulated.
 
 An item that lost to a far weaker one either is weak or met a voter's slip, and its likelihood may have two
 humps: then no standard error tells that it may well belong to the top. So the likelihood of every item's score is
 laid out over a row of knots, with the others' scores and the voters' effects as fitted and the fit's prior.
-
-Votes as a fit expects them: what reliability and the stop rule are simulated with.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def _log_likelihoods(fit: BradleyTerry, knots: Floats) -> Floats:
     """Log-likelihood of each item's votes with its score at each knot, (n_items, n_knots)."""
     data, effects = fit.likelihood.data, fit.effects
     lost = data.count - data.points
-    # A row for either outcome of a vote as either of its items sees it: it won with `wins`, or lost.
+    # A row for either outcome of a vote as either of its items sees it: it won, or it lost.
     item = np.concatenate((data.one, data.other, data.one, data.other))
     opponent = fit.theta[np.concatenate((data.other, data.one, data.other, data.one))]
     times = np.concatenate((data.points, lost, lost, data.points))

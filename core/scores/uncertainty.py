@@ -1,21 +1,19 @@
-"""How far scores would move with other voters: bootstrap over voters.
+"""How far scores would move with other voters, by a bootstrap over voters: of the paper's chain, of Bradley–Terry
+scores, and what that leaves of ranks.
 
-The votes of one voter hang together, so whole voters are drawn with replacement, with all their votes
-in all ballots (cluster bootstrap). The item lists of the ballots stay as they were drawn; every
-resample runs through the whole chain of Borda scores, rescaling and averaging again.
+The votes of one voter hang together, so whole voters are drawn with replacement, with all their votes in all ballots
+(cluster bootstrap). The item lists of the ballots stay as they were drawn. By the paper's protocol every resample runs
+through the whole chain of Borda scores, rescaling and averaging again.
 
-Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 3.8 and 5.3.
-
-How far Bradley–Terry scores would move with other voters, and what that leaves of ranks and correlations.
-
-The votes of one voter hang together, so whole voters are drawn with replacement (cluster bootstrap). A resample is
-not fitted anew to the end: a few Newton steps from the fit, in which votes count as often as their voters were drawn,
-land near where the new fit would. The voters' effects move too: how much each is trusted follows from the votes, and
-holding that fast would hide half of the noise at the top.
+Bradley–Terry scores
+--------------------
+A resample is not fitted anew to the end: a few Newton steps from the fit, in which votes count as often as their voters
+were drawn, land near where the new fit would. The voters' effects move too: how much each is trusted follows from the
+votes, and holding that fast would hide half of the noise at the top.
 
 Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation.vote_intervals`.
 
-Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7 and 3.8.
+Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7, 3.8 and 5.3.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""A whole campaign on simulated voters, from the first ballot to the scores and their accuracy.
+"""A whole campaign on simulated voters, from the first ballot to the scores and their accuracy; and many of one
+setting, the same whoever computes them.
 
-Drawing comparisons quickly, and as the paper's authors' released code draws them.
+Comparisons are drawn quickly, or as the paper's authors' released code draws them.
 
 A simulation draws thousands of ballots, and nobody sees them: tasks and token orders are not needed. Hence a second
 way to the same random graphs as `core.ballots.graphs`, some ten times as fast. It isn't used for real ballots, which
 must stay the same, byte for byte, for the same seed.
 
-Many campaigns of one setting, split over processor cores or machines, the same whoever computes them.
+Many campaigns are split over processor cores or machines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Ways to ask compared at equal cost: comparisons, ratings, best–worst tuples and target groups on the same voters.
+"""Ways to ask compared at equal cost (comparisons, ratings, best–worst tuples and target groups on the same voters),
+side by side as mean accuracies over many panels that have the same time.
 
 Every scheme asks voters of one panel, who hold opinions o (`core.voters.model`), for as long as the seconds last;
 generators of the same seed give all schemes the same voters with the same opinions. Whoever doesn't look
@@ -15,8 +16,6 @@ generators of the same seed give all schemes the same voters with the same opini
 
 What people take for a judgement is an assumption until it is measured: seconds = read · items shown + decide · choices.
 We know of no source that times all of them on the same items. A trial on the plan page does, for comparisons.
-
-The schemes side by side: mean accuracy over many panels that have the same time.
 """
 
 from __future__ import annotations

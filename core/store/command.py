@@ -1,6 +1,5 @@
-"""What every command has in common: one transaction, the revision, the log.
-
-Rows of the table `job` that say what came of some work.
+"""What every command has in common: one transaction, the revision, the log, and rows of the table `job` that say what
+came of some work.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A workspace: one folder with the database, the uploads, the imported embeddings and the backups.
+"""A workspace: one folder with the database, the uploads, the imported embeddings and the backups; where it is, whose
+it is, and which database belongs to it.
 
 runoff.sqlite        projects, ballots, votes, jobs; with `RUNOFF_DATABASE_URL` these are in PostgreSQL instead,
 database.json        and this says in which database
@@ -7,8 +8,6 @@ embeddings/<id>/     imported embeddings as memory maps
 incoming/            files on their way in, and half-done imports (swept at start)
 backups/             the database before each migration, and projects before their deletion
 answers/             what servers of models answered, so that no text is asked and paid for twice
-
-The folder of a workspace: where it is, whose it is, and which database belongs to it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 Text is compared byte by byte, whole numbers have 64 bits, JSON stays the text that it was: all as in SQLite.
 
-The voters' role on PostgreSQL: what the server of the voting page may read and write, and nothing else.
+The voters' role
+----------------
+What the server of the voting page may read and write, and nothing else.
 
 It reads what a comparison shows and what voters were given, adds voters and answers, and counts. It deletes nothing and
 sees no log, embedding, upload, setting of the owner, similarity or score. SQLite has no roles: there the server has the

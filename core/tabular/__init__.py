@@ -1,6 +1,6 @@
 """Tables from elsewhere: CSV, workbooks, lists, JSON; opened by one way, with a report of what was decided.
 
-bytes → text (`encoding`) → rows of cells (`dialect`, `workbook_reading`, `json_rows`) → a table with a header
+bytes → text (`encoding`) → rows of cells (`dialect`, `workbook_reading`, `json_files`) → a table with a header
 (`table`); and what cells say that are no texts (`cell_values`). What the columns mean is for the reader that asks for
 them.
 """

@@ -1,11 +1,12 @@
-"""Text as rows of cells: which delimiter, and whether quotation marks stand around cells or are letters like others.
+"""Text as rows of cells: which delimiter, whether quotation marks stand around cells or are letters like others, and
+the reading itself.
 
-Both are decided once for a file. Where the marks balance at the borders of cells they are taken off; where taking them
-so would swallow whole rows, or most of them stand alone, they are letters, which is said.
+Delimiter and marks are decided once for a file. Where the marks balance at the borders of cells they are taken off;
+where taking them so would swallow whole rows, or most of them stand alone, they are letters, which is said.
 
-A text whose lines are rows of one length, read in a few passes over arrays; else by `table`, row by row.
+A text whose lines are rows of one length is read in a few passes over arrays; any other by `table`, row by row.
 
-Both give the same for every input: what isn't plain enough is left to the other.
+Both ways give the same for every input: what isn't plain enough is left to the other.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ class GuessedColumns:
     """Positions of the columns that seem to hold the tokens and the areas (None: there is none, so one area).
 
     `is_certain` where the header names both, or there is but one column; otherwise a person should look at it.
-    Where several columns have the name of the tokens or of the areas, they are its `twins`, neither is guessed, and a
-    person has to choose: `token` is None then.
+    Where several columns have the name of the tokens or of the areas, they are `token_twins` or `area_twins`, neither
+    is guessed, and a person has to choose: `token` is None then.
     """
 
     token: int | None

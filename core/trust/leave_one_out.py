@@ -1,4 +1,5 @@
-"""What the votes of all other voters say of each vote of a voter: predictions without that voter, from one fit.
+"""What the votes of all other voters say of each vote of a voter, from one fit; and voters whose votes can't be told
+from coin tosses by it, with votes simulated with them.
 
 Taking a voter out of a Bradley–Terry fit moves the differences of θ at the voter's own comparisons by one Newton step,
 
@@ -11,8 +12,8 @@ of these differences without the voter. So no fit is made anew; the other voters
 References: Pregibon (1981), Logistic regression diagnostics, Annals of Statistics 9 (the one-step deletion);
 Spiegelhalter, Lauritzen (1990), Networks 20 (the prediction averaged over the uncertainty of θ).
 
-Voters whose votes can't be told from coin tosses by what the others' votes say, and votes simulated with them.
-
+Guessers
+--------
 The fit of all votes takes every voter for an ordinary one with a lapse near .03: where many toss coins it shares their
 noise out among all. So each voter's votes are predicted from the others' (`leave_one_out`), and weighed against coins:
 of all voters a share π are guessers, by the votes themselves (expectation and maximisation), and those who more

@@ -1,12 +1,13 @@
-"""What the votes say of each voter: checks, agreement, consistency, sides, speed, lapse.
+"""What the votes say of each voter: checks, agreement with the others, consistency, sides, speed, lapse, and signs that
+a voter may not read the task.
 
 No figure here takes a vote away, and none is a proof: `voter_rules` proposes, a person decides. Answers to the same
 comparison are the same if they name the same item, or both a tie.
 
-Signs that a voter may not read the task. They are hints: nothing here takes a vote away.
+Signs are hints.
 
-How far each voter agrees with the others on comparisons that they share.
-
+Agreement on comparisons that voters share
+------------------------------------------
 Two figures per voter, both by the answer (first, second or tie: the same or not), over what others answered too:
 
 * the mean, over the voter's shared comparisons, of the share of the others who gave the same answer;

@@ -1,4 +1,4 @@
-"""Rules that propose voters to be left out. They propose; a person decides (`store.exclusions`).
+"""Rules that propose voters to be left out. They propose; a person decides (`store.votes.exclusions`).
 
 docs/quality.md has, for each rule, how many careless voters it finds in simulated campaigns and how many honest ones it
 names wrongly. Rules that go by agreement choose voters who agree, so agreement figures rise whether or not anybody

@@ -189,7 +189,7 @@ def check(place: str, data: bytes | Path, name: str, store: Store | None = None,
 
 
 def kind_of(data: bytes | Path) -> str:
-    """The kind of a file, a key of `KINDS` or of `tabular.foreign`; "" where it is of none that is known.
+    """The kind of a file, a key of `KINDS` or of `tabular.encoding.foreign`; "" where it is of none that is known.
 
     >>> kind_of(b"area,token\\nsea,ship\\n"), kind_of(b"task_id,left_a,left_b\\n"), kind_of(b"one thing,another\\n")
     ('tokens', 'batch', '')

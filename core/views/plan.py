@@ -1,12 +1,9 @@
-"""What a plan's wording would do to the votes.
+"""What the plan page shows, in words and tables: what a plan's wording would do to the votes, what a pilot told, a
+fitted panel, forecasts by each protocol and over budgets, and what checks cost.
 
-A fitted panel in words and as a table.
+Of the checks of an open ballot it is told how many were answered.
 
-What the checks of a plan cost, and how many of an open ballot were answered, in words and tables.
-
-What the planner shows: forecasts of a plan by each protocol, and over budgets.
-
-What a pilot told: seconds, ties, unknown tokens, with intervals and the counts behind them.
+A pilot tells seconds, ties and unknown tokens, with intervals and the counts behind them.
 """
 
 from __future__ import annotations

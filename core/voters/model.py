@@ -1,4 +1,5 @@
-"""Simulated voters: a stochastic transitivity model of how people compare two items.
+"""Simulated voters: a stochastic transitivity model of how people compare two items, and the panels whose voters differ
+from each other in it.
 
 Voter v holds of item i the opinion o = F(z + σ*·(1 − z²)·η), with z the underlying similarity, σ* the
 voter's nonconformity, η ~ N(0, 1) drawn once for each voter and item and kept for the whole campaign,
@@ -7,8 +8,8 @@ but with probability ε names the other. Equal opinions are a tie, and oversight
 
 Reference: Lombardo et al. (2020), EMNLP, Eq. 11 and section 4.1.
 
-Panels (`Panel`): how simulated voters differ from each other, and the kinds of voter that no panel is without.
-
+Kinds of voter that no panel is without
+---------------------------------------
 Most voters go by their opinions. Three kinds seen in real crowds don't, or not always:
 
 * a **random clicker** names either side with equal chance, whatever is shown, and never says that two items tie;
@@ -139,7 +140,7 @@ class Voters:
         if not ((self.oversight >= 0) & (self.oversight <= 1)).all():
             raise InputError("The oversight ε of every voter must lie in [0, 1].")
         if not np.isin(kind, list(VoterKind)).all():
-            raise InputError(f"A voter's kind must be one of {[int(k) for k in VoterKind]}; see Kind.")
+            raise InputError(f"A voter's kind must be one of {[int(k) for k in VoterKind]}; see VoterKind.")
         _check_share("inattention", self.inattention)
 
     def __len__(self) -> int:
@@ -232,7 +233,7 @@ def decide(
 def overrule(
     outcome: Floats, voter: Ints, voters: Voters, rng: np.random.Generator, *, flipped: ArrayLike | None = None
 ) -> Floats:
-    """Votes of the voters who don't go by their opinions put in place of `outcome`; see `panel` for the kinds.
+    """Votes of the voters who don't go by their opinions put in place of `outcome`; see `VoterKind`.
 
     outcome : as `decide` returns it, shape (n,); voter : who answers, numbers below len(voters), shape (n,).
     flipped : where the first item is shown on the right, shape (n,); default nowhere. Only always-left voters look.

@@ -38,7 +38,7 @@ def judge(
 
     `rows` gets the status and the time that store and file together say of each assignment. `excluded` are voters whom
     the owner left out: what their answers are otherwise decides, and the store excludes them afterwards. Returns the
-    judgements outside the file that change, as `votes.Preview.others`.
+    judgements outside the file that change, as `ClassifiedAnswers.others`.
     """
     known = known.assign(**{name: "" for name in ("decision", "review") if name not in known.columns})
     _merge_copies(rows, reasons)
@@ -133,7 +133,7 @@ def _decide(
     policy: Policy,
     excluded: Collection[str],
 ) -> pd.DataFrame:
-    """Kind and status of the answers at these places, given what the store says of them; `Preview.others`."""
+    """Kind and status of the answers at these places, given what the store says of them; `ClassifiedAnswers.others`."""
     open_rows = rows.iloc[at]
     fresh = np.isin(stored.was, ("", "withdrawn"))
     told, time, told_more = _told(open_rows, stored, fresh)

@@ -1,12 +1,11 @@
-"""All that the server of the voting page may do, and nothing else of the library: look, begin, vote, undo, finish.
+"""All that the server of the voting page may do, and nothing else of the library: open the workspace and keep it in
+order, look, begin, vote, undo, finish.
 
 A voter is known by a signed cookie that belongs to one session. Every vote is in the store, on the disk, before a view
 says so. What a stranger sends never names a row: a code, a cookie and a place in the voter's own task is all there is.
 It is looked at before a step takes its turn among the writers, and again then.
 
-The workspace as the voters' server opens it and keeps it in order; `core.voting.api` gives all of this on.
-
-What the voting page shows of a task, and takes from its form: by the templates of all platforms.
+Tasks are shown, and forms read, by the templates of all platforms.
 """
 
 from __future__ import annotations
@@ -114,9 +113,9 @@ SHORT_WAIT_MS = 100  # for looks that still read in the journal; the next time w
 def open_voters_store() -> Store:
     """The workspace, for a server whose votes must not wait.
 
-    On PostgreSQL it comes by a role that may do no more than `voters_role` says, where `RUNOFF_VOTING_DATABASE_URL` is
-    set. SQLite copies its journal into the database every thousand pages, in whoever commits then, and all others wait
-    for it; here `tidy` does that beside the votes.
+    On PostgreSQL it comes by a role that may do no more than `postgresql.role_sql` says, where
+    `RUNOFF_VOTING_DATABASE_URL` is set. SQLite copies its journal into the database every thousand
+    pages, in whoever commits then, and all others wait for it; here `tidy` does that beside the votes.
     """
     if os.environ.get(VOTERS_DATABASE):
         from ..store.postgresql import open_by_role

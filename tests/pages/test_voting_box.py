@@ -237,6 +237,20 @@ def test_personal_links_and_a_voter_taken_out(page):
         assert gold_of(conn, read_ballots(store, project_id)[0].id) == []
 
 
+def test_a_known_answer_is_typed_and_a_strange_one_refused(page):
+    store, project_id, app = page
+    press(app, "Save and open voting")
+    assert "No proposals" in texts(app)  # no ballot is closed
+    for typed, known in (("cat, dog > cat, saw", []), ("cat, dog > saw, 007", [(0, 0)])):
+        next(area for area in app.text_area if area.label.startswith("Known answers")).set_value(typed)
+        app.run()
+        press(app, "Add these")
+        with store.read() as conn:
+            found = gold_of(conn, read_ballots(store, project_id)[0].id)
+        assert [(gold.n_right, gold.n_wrong) for gold in found] == known
+    assert any("cat – dog" in frame.value.to_string() for frame in app.dataframe)
+
+
 def test_a_round_is_put_on_the_voting_page(empty, visit):
     store, project_id = empty, make_project(empty, plan=None)
     draw_round(store, project_id, SMALL[RATING])

@@ -9,18 +9,20 @@ import streamlit as st
 from core.base.numbers_in_words import many
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
+from core.store.ballots.check_drawing import typed_gold
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_items
-from core.store.votes.checks import add_gold, propose_gold, remove_gold
+from core.store.votes.checks import add_gold, remove_gold
 from core.store.votes.uploads import of_sessions
 from core.store.voting.owner_commands import withdraw_voter
 from core.views import wording
 from core.views.collect.voting import VotingView
-from ui.shared import choosers, frame
+from ui.plan.checks_box import GOLD_HELP, GOLD_LINE, GOLD_LINES
+from ui.shared import cache, choosers, frame
 
 
 def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
-    """The ballot's comparisons with a known answer, and proposals to tick."""
+    """The ballot's comparisons with a known answer, and proposals to tick, and lines for others."""
     box = st.expander(f"Known answers ({len(view.gold)})", key=f"checks-box-{ballot.id}", on_change="rerun")
     if not box.open:
         return
@@ -28,29 +30,45 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
         if len(view.gold):
             st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
             _remove(project, ballot, view)
-        st.caption("Tick pairs of items whose order is beyond doubt; the one on the left is the right answer.")
-        names = read_items(store, project.id).set_index("item")
-        shown = names["token_a"] + " – " + names["token_b"]
-        pairs = propose_gold(store, project.id, area_id=ballot.area_id, seed=ballot.seed)
-        rows = [{"use": False, "right answer": shown[more], "other pair": shown[less]} for more, less in pairs]
-        ticked = st.data_editor(
-            rows,
-            hide_index=True,
-            disabled=["right answer", "other pair"],
-            key=f"gold-{ballot.id}-{len(view.gold)}",
-        )
-        chosen = [pair for pair, row in zip(pairs, ticked, strict=True) if row["use"]]
+        _proposed(store, project, ballot, view)
+        typed = st.text_area(GOLD_LINES, key=f"gold-typed-{ballot.id}", placeholder=GOLD_LINE, help=GOLD_HELP)
         frame.command_button(
-            f"Add {many(len(chosen), 'check')}",
-            partial(_add, chosen, ballot),
-            project.id,
-            done="The checks are added.",
-            disabled=not chosen,
-        )
+            "Add these", partial(_add_typed, typed, ballot), project.id, done="The checks are added.",
+            disabled=not typed.strip(), key=f"gold-typed-add-{ballot.id}",
+        )  # fmt: skip
+
+
+def _proposed(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
+    pairs = cache.load_proposed_gold(store, project, ballot)
+    if not pairs:
+        st.caption("No proposals: no order is beyond doubt by ballots that are closed.")
+        return
+    st.caption("The votes so far leave no doubt about the order of these. Tick those to ask.")
+    names = read_items(store, project.id).set_index("item")
+    shown = names["token_a"] + " – " + names["token_b"]
+    rows = [{"use": False, "right answer": shown[more], "other pair": shown[less]} for more, less in pairs]
+    ticked = st.data_editor(
+        rows,
+        hide_index=True,
+        disabled=["right answer", "other pair"],
+        key=f"gold-{ballot.id}-{len(view.gold)}",
+    )
+    chosen = [pair for pair, row in zip(pairs, ticked, strict=True) if row["use"]]
+    frame.command_button(
+        f"Add {many(len(chosen), 'check')}",
+        partial(_add, chosen, ballot),
+        project.id,
+        done="The checks are added.",
+        disabled=not chosen,
+    )
 
 
 def _add(pairs: list[tuple[int, int]], ballot: Ballot, store: Store, project_id: str, **options: int) -> int:
     return add_gold(store, project_id, pairs, area_id=ballot.area_id, code=ballot.code, **options)
+
+
+def _add_typed(text: str, ballot: Ballot, store: Store, project_id: str, **options: int) -> int:
+    return _add(typed_gold(store, project_id, text, area_id=ballot.area_id), ballot, store, project_id, **options)
 
 
 def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:

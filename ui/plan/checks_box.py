@@ -14,6 +14,10 @@ from core.store.projects.project_commands import Project
 from core.views.plan import answered_text, cost_text, counts_table
 from ui.shared import choosers, frame
 
+GOLD_LINES = "Known answers, one per line"
+GOLD_LINE = "cat, dog > saw, mouse"
+GOLD_HELP = "The more related pair first. Both pairs must be items of the project."
+
 
 def checks_form(start: CheckSettings | None, *, key: str, locked: bool) -> CheckSettings | None:
     """The switch and the settings of the plan's checks; None where they are off.
@@ -38,12 +42,12 @@ def checks_form(start: CheckSettings | None, *, key: str, locked: bool) -> Check
         audit_items, audit_votes = _audit(old, key, locked)
         gold, gold_per, repeats = _gold(old, key, locked)
         pairs = st.text_area(
-            "Known answers, one per line",
+            GOLD_LINES,
             gold_text(old.gold_pairs),
             key=f"gold-pairs-{key}",
             disabled=locked,
-            placeholder="cat, dog > saw, mouse",
-            help="The more related pair first. Both pairs must be items of the project.",
+            placeholder=GOLD_LINE,
+            help=GOLD_HELP,
         )
     return CheckSettings(overlap, voters, gold, gold_per, read_gold_pairs(pairs), repeats, audit_items, audit_votes)
 

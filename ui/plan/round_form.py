@@ -50,7 +50,7 @@ def _people(settings: RoundSettings, key: str, row: DeltaGenerator) -> RoundSett
     return replace(settings, raters=raters, task_size=task_size)
 
 
-# What a kind of question asks for, by the names in `About.editors`; `row` is the first of the form, for short fields.
+# What a kind of question asks for, by the names in `KindInfo.editors`; `row`: the form's first, for short fields.
 
 
 def _scale(settings: RoundSettings, key: str, project: Project, row: DeltaGenerator) -> RoundSettings:

@@ -22,6 +22,7 @@ from core.jobs.lifecycle import Job
 from core.simulation.forecast import ForecastAssumptions, PanelCeiling
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
+from core.store.ballots.check_drawing import propose_gold
 from core.store.projects.project_commands import Project
 from core.store.scores.forecasts import GuessSource, StoredFit, fit_stored, read_ceiling, read_guess, votes_to_fit
 from core.store.votes.uploads import AtStake, of_project, of_upload
@@ -163,6 +164,15 @@ def load_hubness(store: Store, project: Project, embedding_id: str, k: int) -> t
 
 def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect_page.CollectView:
     return _load(collect_page.load, store, project, area_id)
+
+
+def load_proposed_gold(store: Store, project: Project, ballot: Ballot) -> list[tuple[int, int]]:
+    """Kept while votes come in: proposals rest on ballots that are closed."""
+
+    def make() -> list[tuple[int, int]]:
+        return propose_gold(store, project.id, area_id=ballot.area_id, seed=ballot.seed)
+
+    return _made("proposed gold", store, project, (ballot.id,), make, project.revision)
 
 
 def load_payment_votes(store: Store, project: Project, ballot_id: int, most: int) -> pd.DataFrame:

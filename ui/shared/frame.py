@@ -169,7 +169,7 @@ def lead_to(sentence: str, key: str, label: str) -> None:
 
 
 def store() -> Store:
-    """The open workspace; it takes no change in a run that began on a page drawn for another project (`drawn_page`)."""
+    """The open workspace; it takes no change in a run that began on a page drawn for another project (`refusal`)."""
     why = refusal()
     return workspace() if why is None else workspace().looked_at(why)
 

@@ -2,7 +2,7 @@
 
 A figure hangs on the project's revision, which every command raises, and on settings. It is kept as the outcome of a
 job that is done, whoever measured it. So any tab finds it, also after a restart, and it goes with its project. Those of
-an earlier revision go as soon as a newer one is kept. A file that goes with it lies beside (`store.spool`) for a
+an earlier revision go as soon as a newer one is kept. A file that goes with it lies beside (`put_output`) for a
 day. Votes that come in on the voting page raise no revision: a kept figure is of the votes there were, and says so.
 """
 

@@ -1,6 +1,5 @@
-"""The embeddings of a project against its dataset: what the figures of an evaluation are measured of.
-
-Scores of resampled voters behind the project's dataset, a column per item.
+"""What the figures of an evaluation are measured of: a project's embeddings, its dataset, and the dataset's scores by
+resampled voters, a column per item.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class DatasetDraws:
 def load_draws(store: Store, project_id: str, resamples: int = 0, *, progress: Progress | None = None) -> DatasetDraws:
     """Resample the voters behind the dataset, `resamples` times, or as often as `number_of_resamples` says for 0.
 
-    None where a protocol is the paper's (`evaluation_intervals` says why). Takes some 20 ms a resample for 20,000
+    None where a protocol is the paper's (`why_no_draws` says why). Takes some 20 ms a resample for 20,000
     votes. Where each area has a ranking of its own, voters are drawn for each area apart. Errors that votes cause
     are told in `problem`, and to `progress` how far it is.
     """

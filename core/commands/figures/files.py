@@ -37,7 +37,7 @@ _PART = 50_000  # rows of the table that are read together
 
 @dataclass(frozen=True)
 class FileRead:
-    """What accepting a file would do, as `store.votes.UploadPreview` says it; its answers go as a file (`answers_of`).
+    """What accepting a file would do, as `intake.UploadPreview` says it; its answers go as a file (`answers_of`).
 
     problem : why it can't be read, "" where it can; is_unnamed : its columns must be named first. issues : the first
     `MOST_ISSUES` of n_issues.

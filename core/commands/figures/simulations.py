@@ -1,6 +1,5 @@
-"""What is simulated of a plan before there are votes: other budgets, the best plan, the schemes side by side.
-
-How many votes and tokens would tell two of a project's embeddings apart: simulated.
+"""What is simulated for a project: of a plan before there are votes (other budgets, the best plan, the schemes side by
+side), and how many votes and tokens would tell two of its embeddings apart.
 """
 
 from __future__ import annotations
@@ -140,7 +139,7 @@ class Simulation(Figure[R]):
 @dataclass(frozen=True)
 class Forecasts(Simulation[int]):
     """Forecasts of a plan's ballots by each protocol; those known already are passed over. They are kept for themselves
-    (`store.forecasts`); how many there are. `plan` is `Plan` as JSON."""
+    (`store.scores.forecasts`); how many there are. `plan` is `Plan` as JSON."""
 
     area_id: int | None
     guess: GuessSource

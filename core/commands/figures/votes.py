@@ -1,6 +1,5 @@
-"""Figures of all votes of a ranking: of each voter, and checks of the votes.
-
-What leaving voters out would change, before it is decided: votes, scores, the project's embeddings.
+"""Figures of all votes of a ranking: of each voter, checks of the votes, and what leaving voters out would change
+before it is decided: votes, scores, the project's embeddings.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class BaselineFacts:
 
 @dataclass(frozen=True)
 class RankingFacts:
-    """One ranking: over all areas (area ""), or of one. `pay` is of its plan."""
+    """One ranking: over all areas (area ""), or of one."""
 
     area: str
     protocol: str

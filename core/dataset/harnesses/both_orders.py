@@ -29,7 +29,7 @@ def both_orders(
 
     Comparisons nobody decided (no counted vote, or as many for either side) are left out; the table may be empty.
 
-    items : schema ITEMS. comparisons, votes : of `campaign_tables`. dataset : schema DATASET, for `gap`.
+    items : schema ITEMS. comparisons, votes : as in `CampaignRecord`. dataset : schema DATASET, for `gap`.
     question : what people read, instructions included.
     """
     main = COMPARED.check(comparisons)

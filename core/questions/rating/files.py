@@ -11,7 +11,7 @@ Nothing is dropped silently: a row or cell that isn't taken is an `Issue` with i
 
 Ratings held against gold: who passes a qualification, and how far a crowd lies from experts, by genre.
 
-Both sides are rating sets (`rating_files`); items are matched by their two texts, in either order, and by their level.
+Both sides are rating sets (`RatingSet`); items are matched by their two texts, in either order, and by their level.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The ballots of a project and what stands in them; `drawing` draws them, `closing` closes them.
+"""The ballots of a project and what stands in them, with the answers of rounds that count; `drawing` draws them,
+`closing` closes them.
 
 A ballot has a purpose. Those of the campaign are numbered 1, 2, …, and have a plan. A ranking may have a pilot before:
 it has a plan and the number 0, and its votes never enter a score (`pilots`). It may have rounds, which ask another kind
@@ -6,7 +7,7 @@ of question (`core.questions`): they have settings in place of a plan, and numbe
 which they are drawn, whatever their kinds. So tasks, uploads, voters, exclusions, payment and the voting page are
 shared.
 
-The answers of rounds that count, as the kinds of question take them (`questions.Answers`).
+Answers come as the kinds of question take them (`questions.Answers`).
 """
 
 from __future__ import annotations
@@ -347,7 +348,7 @@ def rests_on(conn: sa.Connection, project_id: str, found: Ballot) -> list[Ballot
 
 
 def preferences(conn: sa.Connection, project_id: str, found: Ballot) -> list[GroupComparison]:
-    """What the answers of a round say of words of one target; see `Kind.preferences`."""
+    """What the answers of a round say of words of one target; see `RoundKind.preferences`."""
     return found.asks.preferences(answers_of(conn, project_id, found), found.settings)
 
 

@@ -1,4 +1,5 @@
-"""The checks of a ballot about to be drawn: which there are by its plan, and how they are written with it."""
+"""The checks of a ballot about to be drawn: which there are by its plan, and how they are written with it. Known
+answers for a ballot that is open are proposed in the same way."""
 
 from __future__ import annotations
 
@@ -10,17 +11,30 @@ import numpy as np
 import sqlalchemy as sa
 
 from ...ballots.audit import draw_audit
-from ...ballots.checks import AUDIT, GOLD, CheckSettings, DrawnChecks, clear_pairs, draw_checks, n_gold_places
+from ...ballots.checks import (
+    AUDIT,
+    GOLD,
+    CheckSettings,
+    DrawnChecks,
+    clear_pairs,
+    draw_checks,
+    n_gold_places,
+    read_gold_pairs,
+)
 from ...ballots.draw import DrawnBallot
+from ...errors import DisconnectedError, InputError, Issue, NotConvergedError
 from ...protocols.base import N_TOP
 from ...questions import COMPARISON
-from ...scores.bradley_terry import FittedVotes
+from ...scores.borda import VotesOf
+from ...scores.bradley_terry import FittedVotes, fit_votes
 from ...scores.posterior import item_posteriors
 from .. import schema as t
 from ..command import fetch_rows, insert_rows, next_id
 from ..engine import Store
 from ..tokens.areas import items_of
 from ..votes.checks import MAX_GOLD
+from ..votes.tallies import ballot_votes
+from .ballot_rows import closed_ballots_of
 
 Pairs = list[tuple[int, int]]
 
@@ -37,6 +51,43 @@ class CheckContext:
     items: np.ndarray
     fitted: FittedVotes | None
     by_hand: Pairs
+
+
+def fit_if_possible(votes: Sequence[VotesOf]) -> FittedVotes | None:
+    """The fit of the votes of all ballots so far; None without a ballot, and where they can't be fitted."""
+    try:
+        return fit_votes(votes) if votes else None
+    except (DisconnectedError, NotConvergedError):
+        return None
+
+
+def propose_gold(store: Store, project_id: str, *, area_id: int | None = None, n: int = 12, seed: int = 0) -> Pairs:
+    """Up to `n` pairs of a ranking's items whose order its closed ballots leave no doubt about, the right one first.
+
+    Under every protocol by `clear_pairs`, as gold is found when a ballot is drawn. Reads all votes and fits them: what
+    a page shows of it is to be kept. Empty before a ballot is closed, and where the votes can't be fitted.
+    """
+    with store.read() as conn:
+        votes = [ballot_votes(conn, ballot.id) for ballot in closed_ballots_of(conn, project_id, area_id)]
+    fitted = fit_if_possible(votes)
+    return [] if fitted is None else clear_pairs(fitted, n, rng=np.random.default_rng([seed, 9]))
+
+
+def typed_gold(store: Store, project_id: str, text: str, *, area_id: int | None = None) -> Pairs:
+    """Known answers typed as `read_gold_pairs` reads them, as positions of items, the right one first.
+
+    Raises `PlanError` for a line that is none, `InputError` naming pairs of tokens that are no items of the ranking.
+    """
+    typed = read_gold_pairs(text)
+    with store.read() as conn:
+        position = _positions(conn, project_id, area_id)
+    named = [tokens for pair in typed for tokens in (pair.more, pair.less)]
+    strange = [tokens for tokens in dict.fromkeys(named) if frozenset(tokens) not in position]
+    if strange:
+        raise InputError(
+            "These known answers can't be asked.", [Issue("is no item here", found=" – ".join(s)) for s in strange]
+        )
+    return [(position[frozenset(pair.more)], position[frozenset(pair.less)]) for pair in typed]
 
 
 def gold_by_hand(conn: sa.Connection, project_id: str, area_id: int | None, settings: CheckSettings | None) -> Pairs:

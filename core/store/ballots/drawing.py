@@ -12,14 +12,14 @@ import sqlalchemy as sa
 
 from ...ballots.checks import DrawnChecks
 from ...ballots.draw import DrawnBallot, draw_ballot
-from ...errors import DisconnectedError, NotConvergedError, StoreError
+from ...errors import StoreError
 from ...metrics import rounded_scores
 from ...plan.campaign_plan import n_kept
 from ...protocols import Held, Protocol, Scored, Votes, protocol_of
 from ...protocols.base import balanced
 from ...questions import COMPARISON, RoundSettings, round_kind, round_kinds
 from ...questions.base import DrawnRound
-from ...scores.bradley_terry import FittedVotes, fit_votes
+from ...scores.bradley_terry import FittedVotes
 from .. import schema as t
 from ..command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, next_id, project_row
 from ..engine import Store, now
@@ -30,7 +30,16 @@ from ..tokens.areas import items_of, n_items_of
 from ..votes.model_answers import has_model_answers
 from ..votes.tallies import Progress, ballot_votes, write_progress
 from .ballot_rows import Ballot, ballot_seed, ballots_of, open_ballot_of, pilot_of, round_of, rounds_of, sentence_start
-from .check_drawing import CheckContext, Pairs, WrittenIds, checks_log_entry, draw_for, gold_by_hand, insert_checks
+from .check_drawing import (
+    CheckContext,
+    Pairs,
+    WrittenIds,
+    checks_log_entry,
+    draw_for,
+    fit_if_possible,
+    gold_by_hand,
+    insert_checks,
+)
 from .comparisons import insert_comparisons
 
 
@@ -183,10 +192,7 @@ def _fitted(held: Sequence[Held]) -> FittedVotes | None:
     scores = held[-1].scores
     if scores is not None and isinstance(scores.state, FittedVotes):
         return scores.state
-    try:
-        return fit_votes([ballot.votes for ballot in held])
-    except (DisconnectedError, NotConvergedError):
-        return None
+    return fit_if_possible([ballot.votes for ballot in held])
 
 
 def _chosen_by(protocol: Protocol, held: Sequence[Held], due: BallotToDraw) -> BallotItems:
@@ -293,7 +299,7 @@ def draw_round(
 ) -> int:
     """Draw a round of the ranking by these settings, and return its number.
 
-    Its kind asks about the items of the ranking as it likes (`Kind.draw`); `after` a closed round of a kind whose
+    Its kind asks about the items of the ranking as it likes (`RoundKind.draw`); `after` a closed round of a kind whose
     rounds rest on each other, about the share `settings.keep` of its items with the highest scores. The seed follows
     from the project's, the settings' and the number: the same give the same round. Raises `StoreError` while another
     round of the kind is open, `InputError` for groups that aren't items, `PlanError` for settings that make no sense.

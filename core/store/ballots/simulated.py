@@ -263,7 +263,7 @@ def has_simulated_votes(conn: sa.Connection, project_id: str) -> bool:
     return conn.execute(query).first() is not None
 
 
-# Rounds: the same panel, with the same opinions; a kind says what answers they give (`Kind.simulate`).
+# Rounds: the same panel, with the same opinions; a kind says what answers they give (`RoundKind.simulate`).
 
 N_VOTERS = 20  # at least, and as many as a question wants people
 

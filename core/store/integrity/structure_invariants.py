@@ -1,6 +1,5 @@
-"""Rules about rows that point to each other: keys, projects, positions, numbers, the log.
-
-What a check of a workspace looks at, and what it finds.
+"""What a check of a workspace looks at and finds, and its rules about structure: rows that point to each other (keys,
+projects, positions, numbers, the log) and the files beside the database.
 
 Rules about the files beside the database: uploads and releases under their hash, embeddings in their folders.
 """

@@ -1,6 +1,5 @@
-"""Projects out of the workspace and into it: exported, imported, duplicated, archived, deleted.
-
-A project's rows: which of a store are its own, and how they are inserted under new ids.
+"""Projects out of the workspace and into it: exported, imported, duplicated, archived, deleted; which rows of a store
+are a project's own, and how they are inserted under new ids.
 """
 
 from __future__ import annotations

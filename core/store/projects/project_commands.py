@@ -1,7 +1,4 @@
-"""Commands and look-ups for projects.
-
-A project made from a template, so that a first campaign is a few clicks away.
-"""
+"""Commands and look-ups for projects; one can be made from a template, for a first campaign in a few clicks."""
 
 from __future__ import annotations
 

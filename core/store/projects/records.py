@@ -1,6 +1,5 @@
-"""A campaign as it is recorded: what scores were computed from, what was stored, and who voted, as tables.
-
-A campaign's record as the files of a published dataset, and back.
+"""A campaign as it is recorded (what scores were computed from, what was stored, and who voted) as tables, and as the
+files of a published dataset and back.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _PRIVATE = ("id", "project_id", "area_id", "scheme", "stored", "purpose")  # ids
 
 @dataclass(frozen=True, eq=False)
 class CampaignRecord:
-    """A campaign's tables (see `campaign_tables`), and `plan`: project, plans, seeds, ballots, policy, registration."""
+    """A campaign's tables (see `record_of`), and `plan`: project, plans, seeds, ballots, policy, registration."""
 
     items: pd.DataFrame
     ballot_items: pd.DataFrame

@@ -1,6 +1,5 @@
-"""Versions of a dataset that were published: each kept byte for byte, never written over.
-
-What the owner says of a dataset, kept with the project.
+"""Versions of a dataset that were published, each kept byte for byte, never written over; and what the owner says of a
+dataset, kept with the project.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Ballots and what voters said: questions, judgements, scores.
-
-Runoff's own voting page: its settings, links, voters and what they were given.
+"""Tables of ballots and what voters said: questions, judgements, scores; and of Runoff's own voting page: its settings,
+links, voters and what they were given.
 """
 
 from __future__ import annotations

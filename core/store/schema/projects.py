@@ -1,8 +1,5 @@
-"""Projects, what they rank, and the embeddings of the workspace.
-
-What the tables are made of.
-
-What belongs to this machine and to no project's file: simulations and jobs.
+"""What the tables are made of; projects, what they rank, and the embeddings of the workspace; and what belongs to this
+machine and to no project's file: simulations and jobs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Forecasts and searches kept by all that they depend on, so that what was simulated once is known at once.
+"""Simulations kept by all that they depend on, so that what was simulated once is known at once: forecasts and
+searches, the schemes compared, and the voter model fitted to votes of the store.
 
-The voter model fitted to votes of the store: to a pilot's, or to those of all ballots of a ranking.
-
-The schemes compared for a project's items or a number of tokens: what is asked, and the answer.
+Votes are a pilot's, or those of all ballots of a ranking; the schemes are compared for a project's items or a number of
+tokens.
 """
 
 from __future__ import annotations

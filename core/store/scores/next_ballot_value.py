@@ -1,7 +1,5 @@
-"""What a closed ballot keeps of the worth of another one, and of who is tied for first; see
-`core/trust/stopping.py`.
-
-The cut audit of a ranking: read from its audit votes when a ballot is closed, and kept with the ballot.
+"""What a closed ballot keeps beside its scores: the worth of another one and who is tied for first (see
+core/trust/stopping.py), and the cut audit of its ranking, read from its audit votes.
 """
 
 from __future__ import annotations

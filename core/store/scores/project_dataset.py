@@ -1,6 +1,7 @@
-"""What the store knows of scores: one row an item and ballot, and the dataset that follows from them.
+"""What the store knows of scores: one row an item and ballot, the dataset that follows from them, and what the scores
+would be with other voters left out.
 
-What the scores would be with other voters left out, by the protocol in use; nothing is written.
+With other voters left out the protocol in use scores; nothing is written.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The scores of a closed ballot or round: computed without the store, then written in one go.
-
-Closed ballots scored again where voters are left out, or come back.
+"""The scores of a closed ballot or round: computed without the store, then written in one go; computed again where
+voters are left out, or come back.
 
 What a ballot held and who went on stays as it was decided; scores follow the votes that count. So every closed ballot
 from the first one that holds a vote of these voters is scored again, by the votes that are left, as closing would.
@@ -137,7 +136,7 @@ def score_round(
 ) -> RoundScores:
     """The scores of a round by its counted answers; the same answers give the same scores.
 
-    `without` names the voters to leave out in place of those who are. Raises as `Kind.score`.
+    `without` names the voters to leave out in place of those who are. Raises as `RoundKind.score`.
     """
     before = [answers_of(conn, project_id, one, without) for one in rests_on(conn, project_id, found)]
     return found.asks.score(answers_of(conn, project_id, found, without), before, found.settings, found.seed)

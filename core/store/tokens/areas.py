@@ -461,7 +461,7 @@ def correct_spelling(store: Store, project_id: str, area: str, old: str, new: st
     """Correct a token's spelling in an area, also once ballot 1 is drawn; what was changed, and what to look at again.
 
     The token stays the same one: items, ballots and votes keep it, files with the old spelling are still taken
-    (`former_spellings_of`), the log has both. Raises `InputError` as `tokens.renamed` does.
+    (`former_spellings_of`), the log has both. Raises `InputError` as `tokens.files.renamed` does.
     """
     with command(store, project_id, "correct spelling") as change:
         conn = change.conn

@@ -1,8 +1,5 @@
-"""Votes read for checks of their quality: sides as shown, answers to the same comparisons, answers to checks.
-
-Checks: comparisons with a known answer, which show whether a voter reads. They never enter scores.
-
-All answers of a ranking's voters, read for figures of each voter.
+"""Votes read for checks of their quality: all answers of a ranking's voters, sides as shown, answers to the same
+comparisons; and the checks with a known answer, which show whether a voter reads and never enter scores.
 """
 
 from __future__ import annotations
@@ -22,8 +19,7 @@ from .. import schema as t
 from ..ballots.ballot_rows import open_ballot_of
 from ..command import Change, command, fetch_rows, insert_one, insert_rows
 from ..engine import Store
-from ..projects.plans import ballot_named, belongs, is_comparison
-from ..tokens.areas import items_of
+from ..projects.plans import ballot_named
 
 _ANSWERS = {"first": 1.0, "second": 0.0, "tie": 0.5, "unknown": -1.0}
 _STATUSES = ("counted", "unknown", "excluded", "repeat", "rejected")
@@ -220,35 +216,6 @@ def gold_of(conn: sa.Connection, ballot_id: int) -> list[Gold]:
         .order_by(t.question.c.id)
     )
     return [Gold(*row) for row in fetch_rows(conn, query)]
-
-
-def propose_gold(
-    store: Store, project_id: str, *, area_id: int | None = None, n: int = 12, seed: int = 0
-) -> list[tuple[int, int]]:
-    """Pairs of items whose order looks obvious so far: one of the top of the ranking against one of the bottom.
-
-    From ballot 2 on by the last scores of all items, in ballot 1 by nothing: then the pairs are drawn at random, and
-    whether they are obvious is for the owner to say. Both items are of one area where the ballot ranks an area.
-    """
-    with store.read() as conn:
-        i, b = t.item.c, t.ballot_item.c
-        items = items_of(conn, project_id, area_id=area_id)["item"].to_numpy()
-        query = (
-            sa.select(i.position, b.mean)
-            .join(t.ballot_item, b.item_id == i.id)
-            .join(t.ballot, t.ballot.c.id == b.ballot_id)
-            .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), b.mean.is_not(None))
-            .where(is_comparison())
-            .order_by(t.ballot.c.ordinal)
-        )
-        scores = dict(fetch_rows(conn, query))  # of an item's several, the last one
-    rng = np.random.default_rng([seed, len(scores)])
-    if len(items) < 2:
-        return []
-    drawn = rng.permutation(items)
-    ranked = sorted(drawn.tolist(), key=lambda item: -scores.get(item, 0.5)) if scores else drawn.tolist()
-    half = min(n, len(ranked) // 2)
-    return list(zip(ranked[:half], rng.permutation(ranked[-half:]).tolist(), strict=True))
 
 
 def counted_votes(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:

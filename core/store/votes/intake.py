@@ -1,6 +1,5 @@
-"""Commands that take votes in: preview a result file, accept it.
-
-How a project reads tables whose columns are no platform's own: remembered for each header.
+"""Commands that take votes in (preview a result file, accept it), and how a project reads tables whose columns are no
+platform's own: remembered for each header.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ class UploadPreview:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Answers of each class that occurs (`votes.verdicts`); rows without an answer count as one."""
+        """Answers of each class that occurs (`reasons.CLASSES`); rows without an answer count as one."""
         return count_answers(self.preview.rows, self.unread, self.blank)
 
     @property

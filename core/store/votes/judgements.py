@@ -1,6 +1,5 @@
-"""Judgements written: what a classified file changes in the store, in as few statements as there are kinds of rows.
-
-What counts of rejected answers and of repeats: a project's choice, and the count made anew when it changes.
+"""Judgements written (what a classified file changes in the store, in as few statements as there are kinds of rows),
+and counted anew when a project chooses otherwise what counts of rejected answers and of repeats.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
-"""Votes as arrays, and the tallies the commands keep so that pages need not read votes.
+"""Votes as arrays, the tallies that commands keep so that pages need not read votes, whose votes are left out, and how
+many voters some ballots have.
 
 Bulk reads go through the driver's cursor: half a million votes in well under a second.
 
-Votes of voters whom the owner left out: which voters these are, and how judgements follow.
-
+Voters whom the owner left out
+------------------------------
 A judgement that would count, as a vote or as "I don't know a word here", has the status `excluded` while its voter is
 left out; rejected, repeated and withdrawn ones stay what they are. So what a judgement is without any exclusion can
 always be told, files are read against that, and exclusions are applied to it afterwards: files and exclusions may come
 in any order.
 
-How many voters some ballots have: the one look-up behind every count of voters.
+The one look-up behind every count of voters stands here too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The accepted uploads, and how one is withdrawn again.
+"""The accepted uploads, how one is withdrawn again, and what goes then.
 
-What goes when a project is deleted, an upload is withdrawn, or a voter takes consent back: to be said before.
+What goes when a project is deleted, an upload is withdrawn, or a voter takes consent back is said before.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from .owner_commands import open_voting
 def do_housekeeping(store: Store, given_up: set[int]) -> list[str]:
     """Release leases whose time is over, and bring adaptive ballots on that have their votes; what was done, in words.
 
-    Voting that is paused for a process that is gone goes on before. That and bringing on take the owner's role (see
-    `voters_role`).
+    Voting that is paused for a process that is gone goes on before. That and bringing on take the owner's role, which
+    has more rights than `postgresql.role_sql` gives to a voters' server.
     `given_up` holds the voting pages whose ballot could not be closed or followed; they are left to the owner, and
     what is new is added. A project that changed between the look and the closing is looked at again the next time.
     """

@@ -1,8 +1,8 @@
-"""What a voter of the voting page is asked next: comparisons with the fewest votes first, kept for a while.
+"""What a voter of the voting page is asked next: comparisons with the fewest votes first, kept for a while, and checks
+among them; with the tallies that follow each vote by itself.
 
-The checks among them, and the tallies that follow each vote by itself, without a recount of its ballot, are here too.
-
-All of this happens inside a write transaction: a comparison's last missing vote is leased to one voter at a time.
+All of this happens inside a write transaction, without a recount of the ballot: a comparison's last missing vote is
+leased to one voter at a time.
 
 `question.n_dealt` is what the page gives comparisons out by, the fewest first: the votes a comparison has, the leases
 on it, and the answers "I don't know a word here" beyond the second. A comparison that nobody knows is thus given up in

@@ -1,10 +1,10 @@
-"""The owner's commands for the voting page: open it for a ballot, pause, close, links, invitations, checks.
+"""The owner's commands for the voting page (open it for a ballot, pause, close, links, invitations, checks), and what
+is kept of where its sessions began and of the ids of platforms.
 
-Where sessions of the voting page began: a salted hash of the sender's network, kept while its ballot is open.
+Where a session began is a salted hash of the sender's network, kept while its ballot is open. It tells the owner which
+voters came from one address, and nobody which address that was once the ballot is closed.
 
-It tells the owner which voters came from one address, and nobody which address that was once the ballot is closed.
-
-How ids of platforms are stored, as they are or hashed; once somebody has begun to vote, that stays.
+Ids of platforms are stored as they are or hashed; once somebody has begun to vote, that stays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Who comes to the voting page, where a link leads, and how a browser is known again.
+"""Who comes to the voting page, where a link leads, how a browser is known again, and who is asked for a code word.
 
-How a browser is known again: its cookie names a session by a nonce that no other session ever has.
-
-The code word of a voting page: who is asked for it, and what is wrong without it.
+A browser is known again by a cookie that names a session by a nonce that no other session ever has.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What the scores page shows: the ranking, and the paper's Figures 2 and 4 from the project's own votes.
+"""What the scores page shows: the ranking, how it became stable, and the paper's Figures 2 to 4 from the project's own
+votes, from simulated campaigns, or with its embeddings.
 
-How the ranking became stable: the place of the leading items after each closed ballot.
+How it became stable is told by the place of the leading items after each closed ballot.
 
-The paper's Figures 2, 3 and 4 from simulated campaigns, and Figure 3 with the project's embedding.
+Figures 2, 3 and 4 are drawn from simulated campaigns too, and Figure 3 with the project's embedding.
 """
 
 from __future__ import annotations
