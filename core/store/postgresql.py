@@ -346,6 +346,11 @@ def open_by_role() -> Store:
     make_folder(store.folder, 0o700)
     with store.read() as conn:
         version = schema_version(conn)
+    if version is not None and version > HEAD:
+        raise StoreError(
+            f"{dialects.name_of(store.engine, starts=True)} was last used by a newer Runoff (schema {version}, this one "
+            f"knows {HEAD}). Update Runoff where voters are served."
+        )
     if version != HEAD:
         raise StoreError(
             f"{dialects.name_of(store.engine, starts=True)} has {f'schema {version}' if version else 'no tables'}, and "
