@@ -57,7 +57,9 @@ def digest(store: Store) -> str:
         for table in t.metadata.sorted_tables:
             if table in OF_MACHINE:
                 continue
-            columns = [column for column in table.c if column.name != "at" and not column.name.endswith("_at")]
+            # A head hangs on the times of its entries.
+            kept = (column for column in table.c if column.name not in ("at", "head"))
+            columns = [column for column in kept if not column.name.endswith("_at")]
             rows = [repr(row) for row in fetch_rows(conn, sa.select(*columns))]
             for number, (project_id, _) in enumerate(order):
                 rows = [row.replace(project_id, f"project {number}") for row in rows]
@@ -276,7 +278,8 @@ def main(kills: int, seed: int, only: str | None, database: str) -> None:
     else:
         from tests.postgres_server import postgres_server
 
-        names = [only] if only else [name for name in SCENARIOS if not name.startswith(MIGRATE) or name == ON_POSTGRESQL]
+        of_both = [name for name in SCENARIOS if not name.startswith(MIGRATE)]
+        names = [only] if only else [*of_both, ON_POSTGRESQL]
         with postgres_server() as server:
             faults = kill_all(names, kills, random.Random(seed), OnPostgres(server))
     sys.exit(1 if faults else 0)

@@ -4,7 +4,8 @@
 is in it) brought up, and gone on with: the page of Animals' ballot 2 was paused and opened again, so that it notes
 networks; two came from one, Zoë (who took an answer back) and Max; the link was renewed, and one came from Prolific.
 All three hold comparisons. `project-schema-0007.zip` is its project "Near words", exported there.
-In 0009 a language model was asked about Animals' ballot 2; in 0010 a plan that aims at ρ_w was saved for the copy "Twin".
+In 0009 a language model was asked about Animals' ballot 2. In 0010 a plan that aims at ρ_w was saved for the "Twin"
+with an open pilot.
 """
 
 from __future__ import annotations

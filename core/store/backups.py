@@ -59,7 +59,9 @@ def before_migration(store: Store, version: str) -> Path | None:
 def _copy_database(store: Store, target: Path) -> None:
     """A consistent copy of a database that may be in use."""
     if dialects.is_postgresql(store.engine):
-        run_program("pg_dump", store.engine.url, ["--format=custom", "--no-owner", "--no-privileges", f"--file={target}"])
+        run_program(
+            "pg_dump", store.engine.url, ["--format=custom", "--no-owner", "--no-privileges", f"--file={target}"]
+        )
         return
     with closing(sqlite3.connect(store.folder / SQLITE)) as source, closing(sqlite3.connect(target)) as copy, copy:
         source.backup(copy)
