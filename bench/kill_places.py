@@ -12,6 +12,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from core.store import Store
+from core.store.backups import run_program
 from core.store.dialects import DATABASE
 from core.store.engine import HEAD, _open, database_url, make_engine, schema_version
 from tests.postgres_server import PostgresServer
@@ -27,6 +28,16 @@ FOR r IN SELECT table_name, pg_get_serial_sequence(quote_ident(table_name), 'id'
   END IF;
 END LOOP; END $$
 """
+
+
+Rows = dict[str, list[str]]  # of each table
+
+
+def rows_of(conn: sa.Connection) -> Rows:
+    """All rows of all tables that are there, in order."""
+    names = sa.inspect(conn).get_table_names()
+    # Names of our own tables.
+    return {name: sorted(repr(tuple(row)) for row in conn.exec_driver_sql(f'SELECT * FROM "{name}"')) for name in names}
 
 
 @contextmanager
@@ -62,10 +73,26 @@ class InFolders:
 
     def version(self, folder: Path) -> str | None:
         """The schema that the tables have."""
-        engine = make_engine(folder / "runoff.sqlite")
+        with self._connected(folder / "runoff.sqlite") as conn:
+            return schema_version(conn)
+
+    def rows(self, folder: Path) -> Rows:
+        """All rows of all tables, of whatever schema, as the database has them."""
+        with self._connected(folder / "runoff.sqlite") as conn:
+            return rows_of(conn)
+
+    def backups(self, folder: Path) -> Iterator[tuple[str, Rows]]:
+        """The backups that migrations made: the name of each, and the rows that come out of it."""
+        for path in sorted((folder / "backups").glob("*.sqlite")):
+            with self._connected(path) as conn:
+                yield path.name, rows_of(conn)
+
+    @contextmanager
+    def _connected(self, database: Path) -> Iterator[sa.Connection]:
+        engine = make_engine(database)
         try:
             with engine.connect() as conn:
-                return schema_version(conn)
+                yield conn
         finally:
             engine.dispose()
 
@@ -114,15 +141,35 @@ class OnPostgres(InFolders):
 
     def settle(self, folder: Path) -> None:
         self._wait(self._names[folder])
-        engine = self._server.engine(self._names[folder])
-        try:
-            with engine.connect() as conn, conn.begin():
-                conn.exec_driver_sql(_RESET)
-        finally:
-            engine.dispose()
+        with self._on(self._names[folder]) as conn, conn.begin():
+            conn.exec_driver_sql(_RESET)
 
     def version(self, folder: Path) -> str | None:
-        return HEAD  # new databases have the newest schema at once
+        with self._on(self._names[folder]) as conn:
+            return schema_version(conn) or HEAD  # a new database gets the newest schema at once
+
+    def rows(self, folder: Path) -> Rows:
+        with self._on(self._names[folder]) as conn:
+            return rows_of(conn)
+
+    def backups(self, folder: Path) -> Iterator[tuple[str, Rows]]:
+        for path in sorted((folder / "backups").glob("*.pgdump")):
+            name = self._server.create()
+            try:
+                run_program("pg_restore", self._server.url(name), ["--no-owner", "--exit-on-error", str(path)])
+                with self._on(name) as conn:
+                    yield path.name, rows_of(conn)
+            finally:
+                self._server.drop(name)
+
+    @contextmanager
+    def _on(self, name: str) -> Iterator[sa.Connection]:
+        engine = self._server.engine(name)
+        try:
+            with engine.connect() as conn:
+                yield conn
+        finally:
+            engine.dispose()
 
     def _wait(self, name: str) -> None:
         """Until the server has ended what its clients left: locks must not outlive them."""
@@ -135,4 +182,4 @@ class OnPostgres(InFolders):
                 time.sleep(0.02)
 
 
-__all__ = ["InFolders", "OnPostgres", "opened"]
+__all__ = ["InFolders", "OnPostgres", "opened", "rows_of"]

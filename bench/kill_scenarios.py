@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from core.store import schema as t
 from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
-from core.store.engine import now
+from core.store.engine import database_url, now
 from core.store.projects.archive import delete_project, export_project, import_project
 from core.store.projects.project_commands import create_project, get_project
 from core.store.projects.records import voter_secret
@@ -41,9 +42,18 @@ from core.votes.payment import Review
 from core.votes.reasons import Policy
 from core.worker import run as run_job
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
-from tests.old_workspaces import OLD, make_old_workspace
+from tests.old_workspaces import (
+    KEPT,
+    OLD,
+    kept_workspace,
+    make_old_workspace,
+    put_back_on_postgresql,
+    unpack_kept_workspace,
+)
 
 Given = dict[str, Any]
+MIGRATE = "migrate "
+ON_POSTGRESQL = f"{MIGRATE}{KEPT.stem[-4:]}"  # the earliest that PostgreSQL had, and so all migrations there
 
 
 @dataclass(frozen=True)
@@ -198,11 +208,29 @@ def _voted(folder: Path) -> Given:
 
 
 def _migration(schema: str) -> Scenario:
+    """The next start with a workspace of an earlier schema: kept whole from 0006 on, before with one project."""
+
     def prepare(folder: Path) -> Given:
-        make_old_workspace(folder, schema)
+        if database_url(folder) is not None:
+            _put_back(folder)
+        elif schema < KEPT.stem[-4:]:
+            make_old_workspace(folder, schema)
+        else:
+            unpack_kept_workspace(folder, kept_workspace(schema))
         return {}
 
-    return Scenario(f"migrate {schema}", prepare, lambda folder, _: open_store(folder))
+    return Scenario(f"{MIGRATE}{schema}", prepare, lambda folder, _: open_store(folder))
+
+
+def _put_back(folder: Path) -> None:
+    """The workspace of 0006 that is kept whole, with its tables in PostgreSQL."""
+    kept = folder.with_name("kept")
+    unpack_kept_workspace(kept)
+    with opened(folder) as store, store.write() as conn:
+        put_back_on_postgresql(conn, kept)
+    for part in ("uploads", "embeddings"):
+        shutil.copytree(kept / part, folder / part, dirs_exist_ok=True)
+    shutil.rmtree(kept)
 
 
 SCENARIOS = {

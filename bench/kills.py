@@ -4,8 +4,11 @@ A process runs a command on a copy of a small workspace and gets SIGKILL: in tur
 the command takes, and just before one of its steps (a statement, a commit, a file opened, moved or removed). Then the
 workspace is opened again, as at the next start: all its rules must hold (`python -m core check`), its tables must be
 those before the command or those after it (times aside; a job must say the same), and where they are those before,
-the command must come to its end when it is given once more. Exits with 1 where one doesn't. With
-`--database postgresql` the tables are on a server of the bench's own, whose client is killed.
+the command must come to its end when it is given once more. A migration is killed at steps spread evenly from its
+first to its last; before the next start the tables must be of the schema before with every row as it was, or of the
+newest, after it what an upgrade without a kill gives, and each backup must hold every row from before. Exits with 1
+where something doesn't hold. With `--database postgresql` the tables are on a server of the bench's own, whose client
+is killed.
 """
 
 from __future__ import annotations
@@ -29,8 +32,8 @@ from typing import Any
 import click
 import sqlalchemy as sa
 
-from bench.kill_places import InFolders, OnPostgres
-from bench.kill_scenarios import SCENARIOS, Given
+from bench.kill_places import InFolders, OnPostgres, Rows
+from bench.kill_scenarios import MIGRATE, ON_POSTGRESQL, SCENARIOS, Given
 from core.commands.integrity import check_store
 from core.jobs.lifecycle import sweep
 from core.store import Store
@@ -54,7 +57,9 @@ def digest(store: Store) -> str:
         for table in t.metadata.sorted_tables:
             if table in OF_MACHINE:
                 continue
-            columns = [column for column in table.c if column.name != "at" and not column.name.endswith("_at")]
+            # A head hangs on the times of its entries.
+            kept = (column for column in table.c if column.name not in ("at", "head"))
+            columns = [column for column in kept if not column.name.endswith("_at")]
             rows = [repr(row) for row in fetch_rows(conn, sa.select(*columns))]
             for number, (project_id, _) in enumerate(order):
                 rows = [row.replace(project_id, f"project {number}") for row in rows]
@@ -103,6 +108,7 @@ class Prepared:
     seconds: float
     version: str | None
     place: InFolders
+    rows: Rows = field(default_factory=dict)  # before a migration
     n_steps: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -117,12 +123,15 @@ class Prepared:
             given = SCENARIOS[name].prepare(folder)
         version = place.version(folder)
         prepared = cls(name, folder, given, "", "", 0.0, version, place)
-        if version == HEAD:
+        if prepared.migrates:
+            prepared.rows = place.rows(folder)
+        else:
             with prepared.copied("before") as copy, place.opened(copy) as store:
                 prepared.before = digest(store)
         with prepared.copied("after") as copy:
             prepared.seconds, prepared.n_steps = prepared.finish(copy)
             with place.opened(copy) as store:
+                sweep(store)  # a kept workspace has jobs whose processes are gone
                 prepared.after = digest(store)
         if prepared.before == prepared.after:
             raise RuntimeError(f"{name} changes nothing.")
@@ -158,17 +167,37 @@ class Prepared:
             raise RuntimeError(f"{self.name} didn't come to its end.")
         return took, count.value
 
+    @property
+    def migrates(self) -> bool:
+        """Whether the command is the next start, with tables of an earlier schema."""
+        return self.name.startswith(MIGRATE)
+
+    def spread(self, n: int) -> list[int]:
+        """`n` steps of the command, evenly from the first to the last."""
+        return [round(1 + at * (self.n_steps - 1) / max(n - 1, 1)) for at in range(n)]
+
     def kill_once(self, rng: random.Random, *, at_step: bool) -> str:
         """Kill the command once, at a random moment or at a random step; "before", "after", or what is wrong."""
+        return self.kill_at(rng.randint(1, self.n_steps)) if at_step else self._kill_after(rng.uniform(0, 1.3))
+
+    def kill_at(self, step: int) -> str:
+        """Kill the command just before a step of it (1, 2, …); "before", "after", or what is wrong."""
         with self.copied("killed") as copy:
-            child, done, _ = self._started(copy, rng.randint(1, self.n_steps) if at_step else 0)
-            if at_step:
-                while child.is_alive() and not done.is_set():
-                    child.join(0.01)
-            else:
-                time.sleep(rng.uniform(0, 1.3 * self.seconds))
+            child, done, _ = self._started(copy, step)
+            while child.is_alive() and not done.is_set():
+                child.join(0.01)
             _kill(child)
-            outcome = self._outcome(copy)
+            return self._note(self._outcome(copy))
+
+    def _kill_after(self, share: float) -> str:
+        """Kill the command after a share of the time that it takes."""
+        with self.copied("killed") as copy:
+            child, _, _ = self._started(copy)
+            time.sleep(share * self.seconds)
+            _kill(child)
+            return self._note(self._outcome(copy))
+
+    def _note(self, outcome: str) -> str:
         self.outcomes[outcome if outcome in ("before", "after") else "fault"] += 1
         if outcome not in ("before", "after"):
             self.faults.append(f"{self.name}: {outcome}")
@@ -180,6 +209,12 @@ class Prepared:
         version = self.place.version(copy)
         if version not in (self.version, HEAD):
             return f"the schema is {version}"
+        if self.migrates:
+            if version == self.version and self.place.rows(copy) != self.rows:
+                return "rows were changed, and the schema wasn't"
+            damaged = [name for name, rows in self.place.backups(copy) if rows != self.rows]
+            if damaged:
+                return f"another content in {', '.join(damaged)}"
         _make_older(copy)
         with self.place.opened(copy) as store:
             sweep(store)
@@ -189,7 +224,7 @@ class Prepared:
             return f"{', '.join(left)} left"
         if not checked.is_fine:
             return "; ".join(f"{fault.rule.name} ({fault.found[0]})" for fault in checked.faults)
-        if self.version != HEAD:  # opening it has brought it to the newest schema, whatever was there
+        if self.migrates:  # opening it has brought it to the newest schema, whatever was there
             return ("after" if version == HEAD else "before") if found == self.after else "another content"
         if found == self.after:
             return "it happened, and its job says that it failed" if failed else "after"
@@ -243,7 +278,8 @@ def main(kills: int, seed: int, only: str | None, database: str) -> None:
     else:
         from tests.postgres_server import postgres_server
 
-        names = [only] if only else [name for name in SCENARIOS if not name.startswith("migrate")]
+        of_both = [name for name in SCENARIOS if not name.startswith(MIGRATE)]
+        names = [only] if only else [*of_both, ON_POSTGRESQL]
         with postgres_server() as server:
             faults = kill_all(names, kills, random.Random(seed), OnPostgres(server))
     sys.exit(1 if faults else 0)
@@ -260,7 +296,9 @@ def kill_all(names: list[str], kills: int, rng: random.Random, place: InFolders)
         with tempfile.TemporaryDirectory() as room:
             prepared = Prepared.of(name, Path(room), place)
             n = kills // len(names) + (number < kills % len(names))
-            for turn in range(n):
+            for step in prepared.spread(n) if prepared.migrates else ():
+                prepared.kill_at(step)
+            for turn in range(0 if prepared.migrates else n):
                 prepared.kill_once(rng, at_step=turn % 2 == 1)
         counts = [prepared.outcomes[kind] for kind in ("before", "after", "fault")]
         click.echo(

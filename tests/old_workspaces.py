@@ -52,7 +52,7 @@ def make_old_workspace(folder: Path, schema: str) -> None:
             if name.startswith("uploads/"):
                 (folder / name).write_bytes(archive.read(name))
     engine.dispose()
-    whole = FIXTURES / f"workspace-schema-{schema}.zip"
+    whole = kept_workspace(schema)
     if whole.exists():
         with zipfile.ZipFile(whole) as archive:
             archive.extractall(folder, [name for name in archive.namelist() if name.startswith("embeddings/")])
@@ -63,6 +63,11 @@ def unpack_kept_workspace(folder: Path, kept: Path = KEPT) -> None:
     with zipfile.ZipFile(kept) as archive:
         archive.extractall(folder)
     (folder / "manifest.json").unlink()
+
+
+def kept_workspace(schema: str) -> Path:
+    """The workspace of a schema that is kept whole."""
+    return FIXTURES / f"workspace-schema-{schema}.zip"
 
 
 def rows_of_kept(folder: Path) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:

@@ -223,7 +223,11 @@ def without_ids(data, *, codes=True):
     """The rows of all tables, each id replaced by its rank, without what an import adds or changes by its purpose."""
     tables = {name: rows_of(data, name) for name in TABLES}
     if tables["log"][-1]["action"].split()[0] in ("import", "duplicate"):
-        tables["log"].pop()
+        entry = tables["log"].pop()
+        new = {row["id"] for row in tables["seal"] if row["revision"] == entry["revision"]}
+        tables["seal"] = [row for row in tables["seal"] if row["id"] not in new]
+        for row in tables["assignment"]:
+            row["seal_id"] = "" if row["seal_id"] in new else row["seal_id"]
         tables["project"][0]["revision"] = str(int(tables["project"][0]["revision"]) - 1)
     ranks = {
         name: {id_: rank for rank, id_ in enumerate(sorted({row["id"] for row in rows}, key=int))}

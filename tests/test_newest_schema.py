@@ -4,14 +4,15 @@
 is in it) brought up, and gone on with: the page of Animals' ballot 2 was paused and opened again, so that it notes
 networks; two came from one, Zoë (who took an answer back) and Max; the link was renewed, and one came from Prolific.
 All three hold comparisons. `project-schema-0007.zip` is its project "Near words", exported there.
-In 0009 a language model was asked about Animals' ballot 2.
+In 0009 a language model was asked about Animals' ballot 2. In 0010 a plan that aims at ρ_w was saved for the "Twin"
+with an open pilot.
 """
 
 from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from old_workspaces import GONE_ON, MAIN, TRIAL, unpack_kept_workspace
+from old_workspaces import GONE_ON, KEPT, MAIN, OLD, TRIAL, TWIN, rows_of_kept, unpack_kept_workspace
 from test_migrations import assert_datasets, expected_of, kept
 
 from core.commands.integrity import check_store
@@ -22,7 +23,7 @@ from core.store.ballots.ballot_rows import read_ballots
 from core.store.engine import HEAD, _open
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.model_servers import CHAT, read_server
-from core.store.projects.plans import read_rankings, read_registration
+from core.store.projects.plans import read_plan, read_rankings, read_registration
 from core.store.projects.project_zip import read_zip
 from core.store.votes.model_answers import read_judges
 from core.store.voting.owner_commands import read_link
@@ -42,6 +43,22 @@ def workspace(tmp_path, request):
     yield opened
     opened.engine.dispose()
     _open.cache_clear()
+
+
+def test_every_schema_since_0006_has_its_workspace_with_votes_of_every_kind(tmp_path):
+    kept = {path.stem[-4:]: path for path in (KEPT, *GONE_ON)}
+    assert set(kept) >= {schema for schema in OLD if schema >= "0006"}
+    for schema, path in kept.items():
+        unpack_kept_workspace(tmp_path / schema, path)
+        rows = rows_of_kept(tmp_path / schema)
+        assert rows["alembic_version"][1] == [(schema,)]
+        columns, judged = rows["judgement"]
+        statuses = {row[columns.index("status")] for row in judged}
+        assert statuses == {"counted", "unknown", "rejected", "repeat", "withdrawn", "excluded"}
+        assert {row[columns.index("source")] for row in judged} == {"person", "simulated"}
+        columns, asked = rows["question"]
+        answered = {row[columns.index("kind")] for row in asked}
+        assert answered == {"comparison", "rating", "best-worst", "order"}
 
 
 @pytest.mark.sqlite
@@ -102,6 +119,12 @@ def test_what_a_language_model_answered_is_there(workspace, request):
     copy = import_project(workspace, export_project(workspace, MAIN))
     assert [one.n_votes for one in read_judges(workspace, copy)] == [10]
     assert read_server(workspace, copy, CHAT) is None
+
+
+@pytest.mark.sqlite
+def test_what_a_plan_aims_at_is_there(workspace, request):
+    aims_at = {"0007": "both", "0008": "both", "0009": "both"}.get(request.node.callspec.params["workspace"].stem[-4:])
+    assert read_plan(workspace, TWIN).aim == (aims_at or "rho_w")
 
 
 @pytest.mark.sqlite

@@ -12,6 +12,8 @@ import click
 from .shared import read_file, text_table, with_encoding, with_json, write_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
 
     from ..commands.recompute import Replayed
@@ -34,12 +36,13 @@ def replay_command(export: str, tolerance: float, exact: bool, as_json: bool) ->
 
     Exit code 0: all that is stored came out the same, bit for bit, or with other last bits (within 1e-12; 1e-4 where a
     Runoff before 0.6 fitted), as another processor or linear algebra library makes them; 1: something differs, and the
-    first of it is told.
+    first of it is told. So it is where the chain of hashes over a project file's log and votes breaks.
     """
     data = read_file(export)
     found, maker, kind = replay_bytes(data)
     near = found.outcome == "last bits" and not exact
-    passed = found.same or near or (found.n_compared > 0 and tolerance > 0 and found.largest <= tolerance)
+    within = found.same or near or (found.n_compared > 0 and tolerance > 0 and found.largest <= tolerance)
+    passed = within and not found.chain_faults
     if as_json:
         write_json({"file": export, "kind": kind, "made_by": maker, "passed": passed, **_replayed_json(found)})
     else:
@@ -54,25 +57,34 @@ def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:
     A project's file is taken into a workspace of its own, which goes afterwards.
     """
     from ..commands.recompute import replay_record
-    from ..dataset.published import is_published, read_published
+    from ..dataset.published import chain_told, is_published, read_published
     from ..store.projects.records import record_from
 
     if is_published(data):
         published = read_published(data)
         found = replay_record(record_from(published.files), published.dataset(), made_by=published.runoff)
+        found.chain = chain_told(data)
         return found, published.runoff, "published dataset"
+    from ..store import schema as t
+    from ..store.chain import faults_of
     from ..store.engine import open_apart
     from ..store.projects.archive import import_project
     from ..store.projects.project_zip import read_zip
     from ..store.projects.records import record_of
     from ..store.scores.project_dataset import dataset_of
 
-    maker = read_zip(data).runoff
+    contents = read_zip(data)
+    revision, head = (list(t.log.c.keys()).index(name) for name in ("revision", "head"))
+    maker = contents.runoff
     with tempfile.TemporaryDirectory() as folder, open_apart(Path(folder)) as store:
         project_id = import_project(store, data)
         with store.read() as conn:
             record, dataset = record_of(conn, project_id, ""), dataset_of(conn, project_id)
-    return replay_record(record, dataset), maker, "project file"
+            faults = tuple(map(str, faults_of(conn, project_id)))
+    found = replay_record(record, dataset)
+    heads = ((row[revision], row[head]) for row in contents.rows[t.log.name] if row[head] is not None)
+    found.chain, found.chain_faults = max(heads, default=None), faults
+    return found, maker, "project file"
 
 
 def _replayed_json(found: Replayed) -> dict[str, Any]:
@@ -85,6 +97,8 @@ def _replayed_json(found: Replayed) -> dict[str, Any]:
         "outcome": found.outcome,
         "different": found.n_different,
         "largest_difference": found.largest,
+        "chain": None if found.chain is None else {"entry": found.chain[0], "head": found.chain[1]},
+        "chain_faults": list(found.chain_faults),
         "first_difference": None
         if first is None
         else {"where": first.where, "item": first.item, "stored": first.stored, "recomputed": first.recomputed},
@@ -108,7 +122,16 @@ def _replayed_text(found: Replayed, maker: str, kind: str, passed: bool, toleran
         verdict += f"library than theirs. {differ}"
     else:
         verdict = differ + (f" That is within {tolerance:g}." if passed else "")
-    return "\n\n".join((head, text_table(("value", "compared"), rows), verdict))
+    return "\n\n".join((head, text_table(("value", "compared"), rows), verdict, *_chain_text(found, kind)))
+
+
+def _chain_text(found: Replayed, kind: str) -> Iterator[str]:
+    if found.chain_faults:
+        yield f"The chain of its votes breaks, in {len(found.chain_faults):,} places. First: {found.chain_faults[0]}."
+    elif found.chain is not None:
+        entry, head = found.chain
+        is_file = kind == "project file"
+        yield f"The chain of its votes {'holds up to' if is_file else 'was at'} entry {entry}, with the head {head}."
 
 
 @click.command("diff")

@@ -15,13 +15,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import import_module
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from ..base.durable import shown_name
+from ..base.numbers_in_words import many
 from ..base.processes import free_port, refused
 from ..errors import InputError, RunoffError, StoreError
 from ..installed import HOME, VOTING
@@ -29,6 +32,8 @@ from .shared import text_table, with_json, write_json
 
 if TYPE_CHECKING:
     from ..commands.integrity import BrokenRule, IntegrityReport
+    from ..store import Store
+    from ..store.chain import ChainState
     from ..votes.meanings import ValueQuestion
 
 
@@ -84,22 +89,38 @@ SHOWN = 5
 
 @click.command("check")
 @click.option("--workspace", type=click.Path(path_type=Path), help="The folder; else RUNOFF_WORKSPACE.")
+@click.option("--head", help="A head of a project's chain that left this machine: must be in the chain still.")
 @with_json
-def check_command(workspace: Path | None, as_json: bool) -> None:
-    """Check whether a workspace is whole: votes, tallies, scores, files, jobs. Exits with 1 where it isn't."""
+def check_command(workspace: Path | None, head: str | None, as_json: bool) -> None:
+    """Check whether a workspace is whole: votes, tallies, scores, files, jobs. Exits with 1 where it isn't.
+
+    With --head, as a published dataset has it (`replay` shows it), also where no project's chain has that head.
+    """
     from ..commands.integrity import check_store
     from ..store import default_workspace, open_store
 
     folder = default_workspace() if workspace is None else workspace.expanduser().resolve()
     if not any((folder / name).is_file() for name in ("runoff.sqlite", "database.json")):
         raise StoreError(f"There is no workspace in {folder}. Name its folder with --workspace or RUNOFF_WORKSPACE.")
-    checked = check_store(open_store(folder))
+    store = open_store(folder)
+    checked = check_store(store)
+    found = [] if head is None else _entries_with(store, head)
     if as_json:
-        write_json(_json(folder, checked))
+        named = {} if head is None else {"head": head, "entries": [{"project": p, "entry": n} for p, n in found]}
+        write_json(_json(folder, checked) | named)
     else:
-        click.echo(_text(folder, checked))
-    if not checked.is_fine:
+        told = [f"The head {head} is that of entry {n} of the project {project}." for project, n in found]
+        missing = [] if head is None or found else [f"No project's chain has the head {head}."]
+        click.echo("\n".join([_text(folder, checked), *told, *missing]))
+    if not checked.is_fine or (head is not None and not found):
         sys.exit(1)
+
+
+def _entries_with(store: Store, head: str) -> list[tuple[str, int]]:
+    from ..store.chain import entries_with
+
+    with store.read() as conn:
+        return entries_with(conn, head.strip().lower())
 
 
 def _json(folder: Path, checked: IntegrityReport) -> dict[str, Any]:
@@ -117,14 +138,24 @@ def _json(folder: Path, checked: IntegrityReport) -> dict[str, Any]:
             }
             for fault in checked.faults
         ],
+        "chains": [{"name": name, **asdict(state)} for name, state in checked.chains],
     }
 
 
 def _text(folder: Path, checked: IntegrityReport) -> str:
     if checked.is_fine:
-        return f"{folder} is whole: {len(checked.rules)} rules hold."
+        return "\n".join([f"{folder} is whole: {len(checked.rules)} rules hold.", *starmap(_chain, checked.chains)])
     parts = [f"{folder}: {len(checked.faults)} of {len(checked.rules)} rules don't hold."]
     return "\n\n".join([*parts, *map(_report_text, checked.faults)])
+
+
+def _chain(name: str, state: ChainState) -> str:
+    n, anew = state.n_unsealed, state.n_said_anew
+    return (
+        f"  {name}: the chain reaches to entry {state.entry}, with the head {state.head}"
+        + (f"; {many(n, 'assignment')} since, to be sealed by the next command" if n else "")
+        + (f"; {many(anew, 'assignment')} answered otherwise after being sealed" if anew else "")
+    )
 
 
 def _report_text(fault: BrokenRule) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from ..jobs.lifecycle import dead_jobs
+from ..store.chain import ChainState, state_of
 from ..store.engine import Store
 from ..store.integrity import structure_invariants as structure
 from ..store.integrity import vote_invariants as votes
@@ -50,6 +51,7 @@ class IntegrityReport:
 
     rules: tuple[IntegrityRule, ...]
     faults: tuple[BrokenRule, ...]
+    chains: tuple[tuple[str, ChainState], ...] = ()  # of each project, by its name: how far it reaches
 
     @property
     def is_fine(self) -> bool:
@@ -61,7 +63,7 @@ def check_store(store: Store) -> IntegrityReport:
 
     Raises `StoreError` where the database can't be read at all.
     """
-    faults = []
+    faults, chains = [], []
     with store.read() as conn:
         context = IntegrityContext(store, conn)
         for rule in RULES:
@@ -70,7 +72,10 @@ def check_store(store: Store) -> IntegrityReport:
                 faults.append(BrokenRule(rule, len(found), tuple(found[:SHOWN])))
             if found and rule.breaks is _database_is_whole:
                 break  # nothing else can be trusted, or even read
-    return IntegrityReport(RULES, tuple(faults))
+        else:
+            states = ((name, state_of(conn, id_)) for id_, name in context.projects.items())
+            chains = [(name, state) for name, state in states if state is not None]
+    return IntegrityReport(RULES, tuple(faults), tuple(chains))
 
 
 def _jobs_have_processes(context: IntegrityContext) -> Iterator[Violation]:
@@ -106,6 +111,12 @@ RULES = (
     IntegrityRule("log", "The log's revisions rise, up to the project's.", structure.log_rises, RESTORE),
     IntegrityRule(
         "votes", "A vote is of a comparison and of an assignment of the same ballot.", votes.of_their_ballot, RESTORE
+    ),
+    IntegrityRule(
+        "chain",
+        "Votes and decisions are those that the log's chain of hashes sealed.",
+        votes.chain,
+        "Votes or the log were changed past Runoff. Compare with a backup or an exported project from before.",
     ),
     IntegrityRule("values", "A vote's value is that of its answer.", votes.values, RESTORE),
     IntegrityRule(

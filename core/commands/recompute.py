@@ -54,6 +54,8 @@ class Replayed:
     """What a replay found: values compared a kind, how many differ, by how much at most, and the first of them.
 
     n_beyond : how many of those that differ do so by more than `bits`; the first is one of them, if there is any.
+    chain : the newest entry of the log that the chain of hashes reaches to, and its head; None for none
+    chain_faults : links of it that break, the first of them first (of project files; a published dataset has no links)
     bits : what counts as last bits, of a value or of 1 where it is smaller: more where an older Runoff fitted.
     """
 
@@ -65,6 +67,8 @@ class Replayed:
     first: ScoreMismatch | None = None
     n_ballots: int = 0
     n_votes: int = 0
+    chain: tuple[int, str] | None = None
+    chain_faults: tuple[str, ...] = ()
 
     @property
     def same(self) -> bool:

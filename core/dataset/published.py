@@ -129,6 +129,18 @@ def is_published(data: bytes) -> bool:
     return isinstance(found, dict) and found.get("format") == FORMAT
 
 
+def chain_told(data: bytes) -> tuple[int, str] | None:
+    """The entry of its project's log at which a published dataset was made, with the head of the chain there.
+
+    None where it tells none, as it was made before chains. Raises `InputError` for what isn't a published dataset.
+    """
+    try:
+        told = read_published(data).dataset().attrs.get("chain")
+        return None if told is None else (int(told["entry"]), str(told["head"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"What the published dataset says of its chain can't be read ({error!r}).") from error
+
+
 def _manifest(data: bytes) -> dict[str, Any]:
     try:
         found = parse_json(data)

@@ -59,7 +59,9 @@ def before_migration(store: Store, version: str) -> Path | None:
 def _copy_database(store: Store, target: Path) -> None:
     """A consistent copy of a database that may be in use."""
     if dialects.is_postgresql(store.engine):
-        _run("pg_dump", store.engine.url, ["--format=custom", "--no-owner", "--no-privileges", f"--file={target}"])
+        run_program(
+            "pg_dump", store.engine.url, ["--format=custom", "--no-owner", "--no-privileges", f"--file={target}"]
+        )
         return
     with closing(sqlite3.connect(store.folder / SQLITE)) as source, closing(sqlite3.connect(target)) as copy, copy:
         source.backup(copy)
@@ -71,8 +73,11 @@ def find_program(name: str) -> str | None:
     return str(debian[-1]) if debian else shutil.which(name)
 
 
-def _run(name: str, url: sa.URL, options: list[str]) -> None:
-    """Run one of PostgreSQL's programs on a database; its password is in no command line."""
+def run_program(name: str, url: sa.URL, options: list[str]) -> None:
+    """Run one of PostgreSQL's programs on a database; its password is in no command line.
+
+    Raises `StoreError` where the program isn't there or doesn't get through.
+    """
     program = find_program(name)
     if program is None:
         raise StoreError(
@@ -224,7 +229,7 @@ def _put_back(store: Store, copy: Path) -> None:
             badge = dialects.postgresql().badge(conn)
         clean = ["--clean", "--if-exists", "--single-transaction", "--no-owner", "--no-privileges", "--exit-on-error"]
         store.engine.dispose()
-        _run("pg_restore", store.engine.url, [*clean, str(copy)])
+        run_program("pg_restore", store.engine.url, [*clean, str(copy)])
         if badge:
             with store.write() as conn:
                 dialects.postgresql().write_badge(conn, badge)  # the folder stays this one

@@ -4,9 +4,11 @@ came of some work.
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
@@ -15,11 +17,13 @@ import numpy as np
 import sqlalchemy as sa
 
 from ..errors import StaleError, StoreError
-from . import dialects
+from . import chain, dialects
 from . import schema as t
 from .engine import Store, now
 
 ENDED = ("done", "failed", "cancelled")
+# Of the command under way: ballots of which answers may stand otherwise since it began.
+_judged: ContextVar[set[int] | None] = ContextVar("judged", default=None)
 
 
 def insert_done(conn: sa.Connection, project_id: str, kind: str, params: Mapping[str, Any], result: Any) -> str:
@@ -89,16 +93,33 @@ def command(
         row = project_row(conn, project_id)
         check_revision(row, expected_revision)
         change = Change(conn, row, action)
-        yield change
-        revision = row.revision + 1
-        conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(revision=revision))
-        conn.execute(
-            sa.insert(t.log).values(
-                project_id=project_id, revision=revision, at=now(), who=who, action=change.action, detail=change.detail
-            )
-        )
+        token = _judged.set(set())
+        try:
+            yield change
+            write_entry(conn, project_id, row.revision + 1, change.action, change.detail, who)
+        finally:
+            _judged.reset(token)
         if store.job_id is not None:
             mark_done(conn, store.job_id, None)
+
+
+def note_judged(ballot_id: int) -> None:
+    """Say that answers of a ballot may stand otherwise now, so that the command's entry seals them anew."""
+    if (judged := _judged.get()) is not None:
+        judged.add(ballot_id)
+
+
+def write_entry(
+    conn: sa.Connection, project_id: str, revision: int, action: str, detail: Mapping[str, Any], who: str = "owner"
+) -> None:
+    """Write a project's revision and the entry of its log, with what it seals (`chain`)."""
+    conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(revision=revision))
+    newest, at = chain.newest_head(conn, project_id), now()
+    sealed = chain.seal(conn, project_id, revision, _judged.get() or ())
+    entry = (revision, at, who, action, json.loads(json.dumps(detail)))
+    values = dict(zip(("revision", "at", "who", "action", "detail"), entry, strict=True))
+    head = chain.head_of(newest[1] if newest else "", entry, sealed)
+    conn.execute(sa.insert(t.log).values(project_id=project_id, head=head, **values))
 
 
 def next_id(conn: sa.Connection, table: sa.Table, n: int = dialects.MANY) -> int:

@@ -275,7 +275,7 @@ MAY_READ: Mapping[sa.Table, str] = {
     t.item: "id, area_id, token_a_id, token_b_id",
     t.token: "id, text",
     t.area: "id, name",
-    t.assignment: "id, ballot_id, voter_id",
+    t.assignment: "id, ballot_id, voter_id, seal_id",
     t.judgement: ALL,
 }
 ADDS = (t.voter, t.sitting, t.voter_trait, t.deal, t.assignment, t.judgement)
@@ -287,6 +287,7 @@ CHANGES: Mapping[sa.Table, str] = {
     t.ballot_item: "wins, ties, losses, unknowns",
     t.deal: "state, expires_at, answered_at, answer_n, assignment_id",
     t.sitting: "n_examples, n_tasks, n_done, gold_right, gold_wrong, counts, seen_at, state, finished_at, code, nonce",
+    t.assignment: "seal_id",
     t.judgement: "answer, value, seconds, status, source",
     t.voter_trait: "n",
 }
@@ -348,6 +349,11 @@ def open_by_role() -> Store:
     make_folder(store.folder, 0o700)
     with store.read() as conn:
         version = schema_version(conn)
+    if version is not None and version > HEAD:
+        raise StoreError(
+            f"{dialects.name_of(store.engine, starts=True)} was last used by a newer Runoff (schema {version}, this "
+            f"one knows {HEAD}). Update Runoff where voters are served."
+        )
     if version != HEAD:
         raise StoreError(
             f"{dialects.name_of(store.engine, starts=True)} has {f'schema {version}' if version else 'no tables'}, and "

@@ -11,13 +11,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ...errors import InputError, PlanError
+from ...dataset.published import chain_told
+from ...errors import InputError, PlanError, RunoffError
 from ...judges.answers import REASONS, outcome_of, read_choice
 from ...protocols import PROTOCOLS
 from ...questions import COMPARISON, KINDS, RoundSettings, check_round, round_kind
 from ...questions.base import UNKNOWN
 from ...questions.comparison import VALUES
 from .. import schema as t
+from ..chain import entries_with, faults_of
+from ..projects.releases import release_bytes, releases_of
 from ..schema.ballots import TRIAL
 from ..votes.judgements import policy_of
 from ..votes.tallies import count_progress
@@ -36,6 +39,22 @@ def _judged(*columns: Any) -> sa.Select[Any]:
         .join(t.assignment, _A.id == _J.assignment_id)
         .join(t.question, _Q.id == _J.question_id)
     )
+
+
+def chain(context: IntegrityContext) -> Iterator[Violation]:
+    """Links of projects' chains that break, the first of each first; and released heads that aren't in the chain."""
+    for project_id in sorted(context.projects):
+        for fault in faults_of(context.conn, project_id):
+            at = "" if fault.entry is None else f", entry {fault.entry} of the log"
+            yield Violation(f"{context.project(project_id)}{at}, {fault.where}", fault.what)
+        for release in releases_of(context.conn, project_id):
+            try:
+                told = chain_told(release_bytes(context.store, release))
+            except RunoffError:
+                continue  # gone or damaged, which is another rule's
+            if told is not None and (project_id, told[0]) not in entries_with(context.conn, told[1]):
+                where = f"{context.project(project_id)}, entry {told[0]} of the log, version {release.version}"
+                yield Violation(where, f"was released with the head {told[1]}, and the entry has another one")
 
 
 def of_their_ballot(context: IntegrityContext) -> Iterator[Violation]:

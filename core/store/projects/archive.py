@@ -18,7 +18,7 @@ from ...errors import InputError, Issue, StoreError
 from .. import schema as t
 from ..ballots.ballot_rows import ballot_seed, ballots_of, check_rounds
 from ..ballots.round_plans import check_round_plans
-from ..command import check_revision, command, fetch_rows, insert_rows, next_id, project_row
+from ..command import check_revision, command, fetch_rows, insert_rows, next_id, project_row, write_entry
 from ..engine import Store, now
 from ..schema.projects import is_exported
 from ..scores.project_dataset import dataset_of
@@ -260,9 +260,9 @@ def copy_without_ballots(store: Store, project_id: str, name: str) -> str:
 
 
 def _hangs_on_ballots(table: sa.Table) -> bool:
-    """Ballots, voters, what was registered before ballot 1 or released after it, and all that points to them."""
+    """Ballots, voters, seals, what was registered before ballot 1 or released after it, and all that points to them."""
     parents = [key.column.table for key in table.foreign_keys]
-    return table in (t.ballot, t.voter, t.registration, t.release) or any(
+    return table in (t.ballot, t.voter, t.registration, t.release, t.seal) or any(
         _hangs_on_ballots(parent) for parent in parents
     )
 
@@ -383,11 +383,6 @@ def insert_project(
     for ballot_id in conn.execute(sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)).scalars():
         write_progress(conn, ballot_id)
     given = list_again(conn, project_id, name)
-    _write_log(conn, project_id, action, {"from": contents.project_id} | named(given, name) | detail, who)
-
-
-def _write_log(conn: sa.Connection, project_id: str, action: str, detail: dict[str, Any], who: str) -> None:
     revision = project_row(conn, project_id).revision + 1
-    conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(revision=revision))
-    entry = {"project_id": project_id, "revision": revision, "at": now(), "who": who, "action": action}
-    conn.execute(sa.insert(t.log).values(**entry, detail=detail))
+    told = {"from": contents.project_id} | named(given, name) | detail
+    write_entry(conn, project_id, revision, action, told, who)

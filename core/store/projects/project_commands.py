@@ -14,7 +14,7 @@ from .. import dialects
 from .. import schema as t
 from ..ballots.pilots import draw_pilot
 from ..ballots.round_plans import save_round_plan
-from ..command import command, project_row
+from ..command import command, project_row, write_entry
 from ..engine import Store, now
 from ..tokens.areas import add_areas, read_items
 from .plans import proposed_plan, save_plan
@@ -138,11 +138,11 @@ def create_project(
         "revision": 1,
         "created_at": now(),
     }
-    entry = {"project_id": project_id, "revision": 1, "at": now(), "who": "owner", "action": "create project"}
     with store.write(project_id) as conn:
         row["name"] = given = free_name(conn, wished)
         conn.execute(sa.insert(t.project).values(row))
-        conn.execute(sa.insert(t.log).values(**entry, detail=named(given, wished) | {"kind": kind, "seed": seed}))
+        detail = named(given, wished) | {"kind": kind, "seed": seed}
+        write_entry(conn, project_id, 1, "create project", detail)
     if isinstance(asked, RoundKind):
         save_round_plan(store, project_id, asked.default_settings(seed=seed))
     return project_id

@@ -200,6 +200,18 @@ upload = Table(
     Index("ix_upload_ballot_id", "ballot_id"),
 )
 
+# What an entry of the log (its revision) sealed of an assignment: see core/store/chain.py.
+seal = Table(
+    "seal",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    Column("revision", Integer, nullable=False),
+    text_("content"),
+    Index("ix_seal_project_id_revision", "project_id", "revision"),
+    info={"since": "0011"},
+)
+
 assignment = Table(
     "assignment",
     metadata,
@@ -213,8 +225,11 @@ assignment = Table(
     text_("submitted_at", nullable=True),
     since_("0005", text_("review", nullable=True)),  # what the owner decided: approve or reject, and why
     since_("0005", text_("review_reason", nullable=True)),
+    # Its newest; NULL: what is answered in it is in no seal yet. It doesn't go with the seal.
+    since_("0011", Column("seal_id", ForeignKey("seal.id"))),
     UniqueConstraint("ballot_id", "voter_id", "external_id"),
     Index("ix_assignment_upload_id", "upload_id"),
+    Index("ix_assignment_seal_id", "seal_id"),
 )
 
 judgement = Table(

@@ -137,6 +137,7 @@ log = Table(
     text_("who"),
     text_("action"),
     Column("detail", JSON, nullable=False),
+    since_("0011", text_("head", nullable=True)),  # of the chain (core/store/chain.py); NULL: from before it
 )
 
 embedding = Table(

@@ -265,11 +265,11 @@ def _write_assignments(
             id_, free = free, free + 1
             new.append((id_, ballot_id, voters[voter], upload_id, tasks.get(code), external, status, submitted or None))
         else:
-            again.append((status, submitted or None, upload_id, id_))
+            again.append((status, submitted or None, upload_id, None, id_))
         ids.append(id_)
     names = ["id", "ballot_id", "voter_id", "upload_id", "task_id", "external_id", "status", "submitted_at"]
     insert_rows(conn, t.assignment, names, new)
-    update_rows(conn, t.assignment, ["status", "submitted_at", "upload_id"], ["id"], again)
+    update_rows(conn, t.assignment, ["status", "submitted_at", "upload_id", "seal_id"], ["id"], again)
     return np.array(ids, dtype=np.int64)[of_row].tolist(), first_new
 
 

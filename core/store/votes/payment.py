@@ -19,7 +19,7 @@ from ...tables import ASSIGNMENTS
 from ...votes.payment import Review, check_review
 from .. import schema as t
 from ..ballots.ballot_rows import Ballot, every_ballot_of
-from ..command import command, fetch_rows, update_rows
+from ..command import command, fetch_rows, note_judged, update_rows
 from ..engine import Store
 from ..projects.plans import ballot_named, belongs
 from ..voting.owner_commands import hashed_id, voting_of
@@ -154,6 +154,7 @@ def review_assignments(
         ballot = _ballot_of(conn, project_id, list(checked))
         rows = [(r.decision if r else None, (r.reason or None) if r else None, id_) for id_, r in checked.items()]
         update_rows(conn, t.assignment, ["review", "review_reason"], ["id"], rows)
+        note_judged(ballot.id)  # also of a closed ballot, whose votes stay
         out, back = apply_reviews(conn, ballot.id, list(checked))
         if ballot.is_open:  # also where no vote moved: answers "I don't know" and repeats are counted too
             write_tallies(conn, ballot.id)

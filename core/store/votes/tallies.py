@@ -27,7 +27,7 @@ from ...questions import COMPARISON, QuestionKind, RoundKind, kind_of
 from ...scores import BallotVotes
 from .. import schema as t
 from ..ballots.ballot_rows import Ballot, ballots_of, closed_ballots_of, pilot_of
-from ..command import fetch_rows, update_rows
+from ..command import fetch_rows, note_judged, update_rows
 from ..engine import Store
 from ..projects.plans import rankings_of
 from ..voting.leases import has_voting, write_lease_counts
@@ -178,6 +178,7 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     The owner's decisions on assignments are applied to the judgements first, and then those of voters who are left out
     are excluded.
     """
+    note_judged(ballot_id)
     apply_reviews(conn, ballot_id)
     apply_exclusions(conn, ballot_id)
     j, q, b = t.judgement.c, t.question.c, t.ballot_item.c

@@ -13,6 +13,7 @@ from ...i18n import language, translatable
 from ...questions import COMPARISON, RoundSettings, round_kind
 from ...questions.base import UNKNOWN as UNKNOWN_ANSWER
 from .. import schema as t
+from ..chain import unseal
 from ..command import insert_one
 from ..engine import now
 from ..votes.tallies import is_excluded
@@ -141,6 +142,7 @@ def _assignment(conn: sa.Connection, page: VotingPage, session: sa.Row, lease: s
     )
     found = conn.execute(query.limit(1)).scalar_one_or_none()
     if found is not None:
+        unseal(conn, t.assignment.c.id == found)
         return int(found)
     return insert_one(
         conn,
@@ -206,6 +208,7 @@ def take_back_last(conn: sa.Connection, page: VotingPage, session: sa.Row, task:
     if lease.kind == "main" and not _may_lease(conn, lease):
         return "nothing done"
     conn.execute(sa.update(t.judgement).where(j.id == lease.judgement_id).values(status="withdrawn"))
+    unseal(conn, t.assignment.c.id == lease.assignment_id)
     again = sa.update(t.deal).where(d.id == lease.id)
     conn.execute(again.values(state="open", answered_at=None, answer_n=None, expires_at=page.expires()))
     _follow(conn, page.ballot_id, lease, lease.answer, _STANDINGS[lease.status], LEASED)
@@ -238,6 +241,8 @@ def set_aside(conn: sa.Connection, page: VotingPage, session_id: int) -> None:
         conn.execute(sa.update(t.judgement).where(j.id == row.id).values(status="rejected"))
         _follow(conn, page.ballot_id, row, row.answer, _STANDINGS[row.status], ASIDE)
     conn.execute(sa.update(t.sitting).where(t.sitting.c.id == session_id).values(counts=False))
+    theirs = sa.select(d.assignment_id).where(d.sitting_id == session_id, d.assignment_id.is_not(None))
+    unseal(conn, t.assignment.c.id.in_(theirs))
 
 
 def stop(conn: sa.Connection, session_id: int, state: str, code: str | None = None) -> None:

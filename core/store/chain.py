@@ -1,0 +1,296 @@
+"""The chain of hashes over a project's log and votes: what was once said can't be changed unseen.
+
+Each entry of the log has a head, the SHA-256 of the head before it, of the entry itself, and of what it seals: the
+state of every assignment that is new, or was decided on otherwise, since the entry before. A state names ballot, voter
+and assignment, what the platform and the owner say of it, and each answer with the items that it is about and whether
+it counts. Who knows a head that has left this machine (it stands in published datasets) can tell whether anything up to
+its entry was changed since: to change it, every later head must become another, this one too.
+
+A vote of the voting page is written without a look at the chain, so that voters wait for nothing: its assignment points
+to no seal, and the project's next command seals it. Until then it isn't in the chain, which is told (`ChainState`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from . import dialects
+from . import schema as t
+
+PART = 5_000  # assignments that are looked at together
+_A, _J, _S, _L = t.assignment.c, t.judgement.c, t.seal.c, t.log.c
+# What the first line of a state has, in order; the first five name the assignment.
+_HEADER = ("ballot", "ballot's code", "platform", "voter", "assignment", "status", "decision", "reason")
+_N_NAMES = 5
+# Each other line is an answer: items, answer, standing, source and seconds, with tabs between.
+
+
+@dataclass(frozen=True)
+class ChainState:
+    """How far a project's chain reaches: its newest entry with that entry's head (64 hexadecimal digits).
+
+    n_unsealed : assignments that aren't in it yet: the next command seals them
+    n_said_anew : assignments that were sealed more than once, with an answer that was another one before
+    """
+
+    project_id: str
+    entry: int
+    head: str
+    n_unsealed: int
+    n_said_anew: int
+
+
+@dataclass(frozen=True)
+class ChainFault:
+    """A link that breaks: the log's entry (its revision; None where there is none), where, and what differs."""
+
+    entry: int | None
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        at = f"entry {self.entry}, " if self.entry is not None else ""
+        return f"{at}{self.where}: {self.what}"
+
+
+def head_of(before: str, entry: tuple[int, str, str, str, Any], sealed: str) -> str:
+    """The head of an entry (revision, time, who, action, detail as JSON's objects) after the head `before`.
+
+    sealed : the SHA-256 of the states that it seals, "" where it seals none
+    """
+    told = json.dumps([before, *entry, sealed], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def newest_head(conn: sa.Connection, project_id: str) -> tuple[int, str] | None:
+    """The newest entry of the log that has a head, and the head; None for a project without a chain."""
+    query = sa.select(_L.revision, _L.head).where(_L.project_id == project_id, _L.head.is_not(None))
+    row = conn.execute(query.order_by(_L.revision.desc()).limit(1)).one_or_none()
+    return None if row is None else (int(row.revision), str(row.head))
+
+
+def entries_with(conn: sa.Connection, head: str) -> list[tuple[str, int]]:
+    """The projects and entries that have a head."""
+    return [(row.project_id, row.revision) for row in conn.execute(sa.select(t.log).where(_L.head == head))]
+
+
+# Sealing
+
+
+def seal(conn: sa.Connection, project_id: str, revision: int, judged: Collection[int]) -> str:
+    """Seal what is new for the log's entry `revision`; the SHA-256 of the states that were, "" for none.
+
+    judged : ballots some of whose answers may stand otherwise now
+
+    Of an assignment that points to a seal only the standing may have changed. Where an answer differs it was written
+    past the store: then it keeps its old seal, which `faults_of` holds against it.
+    """
+    own = t.ballot.alias("own")
+    of = sa.select(own.c.project_id).where(own.c.id == _A.ballot_id).correlate(t.assignment).scalar_subquery()
+    found = hashlib.sha256()
+    is_new = sa.and_(_A.seal_id.is_(None), of == project_id)  # led by the index of seals, however many are sealed
+    n_sealed = 0
+    for ballot_id in sorted(judged):
+        stands_otherwise = sa.and_(_A.ballot_id == ballot_id, _A.seal_id.is_not(None))
+        n_sealed += _seal(conn, project_id, revision, stands_otherwise, found)
+    n_sealed += _seal(conn, project_id, revision, is_new, found)
+    return found.hexdigest() if n_sealed else ""
+
+
+def _seal(conn: sa.Connection, project_id: str, revision: int, which: sa.ColumnElement[bool], found: Any) -> int:
+    n_sealed = 0
+    for part in list(_parts(conn, which)):
+        newest = _S.id.in_(sa.select(_A.seal_id).where(part))
+        old = dict(dialects.fetch(conn, sa.select(_S.id, _S.content).where(newest)))
+        new = [
+            (id_, content)
+            for id_, seal_id, content in _states(conn, part)
+            if seal_id is None or (content != old[seal_id] and _said(content) == _said(old[seal_id]))
+        ]
+        if not new:
+            continue
+        start = dialects.next_id(conn, t.seal, len(new))
+        rows = [(start + at, project_id, revision, content) for at, (_, content) in enumerate(new)]
+        dialects.insert_many(conn, t.seal, ["id", "project_id", "revision", "content"], rows)
+        pointers = [(start + at, id_) for at, (id_, _) in enumerate(new)]
+        dialects.update_many(conn, t.assignment, ["seal_id"], ["id"], pointers)
+        for _, content in new:
+            found.update(_for_hash(content))
+        n_sealed += len(new)
+    return n_sealed
+
+
+def unseal(conn: sa.Connection, which: sa.ColumnElement[bool]) -> None:
+    """Let assignments point to no seal, as what was answered in them is written anew; the seals themselves stay."""
+    conn.execute(sa.update(t.assignment).where(which, _A.seal_id.is_not(None)).values(seal_id=None))
+
+
+def _for_hash(content: str) -> bytes:
+    return content.encode("utf-8", "surrogatepass") + b"\0"
+
+
+def _parts(conn: sa.Connection, which: sa.ColumnElement[bool]) -> Iterator[sa.ColumnElement[bool]]:
+    """The same assignments, `PART` at a time."""
+    ids = [id_ for (id_,) in dialects.fetch(conn, sa.select(_A.id).where(which).order_by(_A.id))]
+    for start in range(0, len(ids), PART):
+        part = ids[start : start + PART]
+        yield sa.and_(which, _A.id >= part[0], _A.id <= part[-1])
+
+
+def _states(conn: sa.Connection, which: sa.ColumnElement[bool]) -> Iterator[tuple[int, int | None, str]]:
+    """The id, the seal and the state of assignments, by their ids."""
+    b, v, option = t.ballot.c, t.voter.c, t.question_option.c
+    ids = sa.select(_A.id).where(which)
+    about = (
+        sa.select(
+            _A.id, _A.seal_id, b.purpose, b.ordinal, b.code, v.platform, v.external_id, _A.external_id, _A.status,
+            _A.review, _A.review_reason,
+        )
+        .join(t.ballot, b.id == _A.ballot_id).join(t.voter, v.id == _A.voter_id).where(which).order_by(_A.id)
+    )  # fmt: skip
+    judged = sa.select(_J.assignment_id, _J.question_id, _J.answer, _J.status, _J.source, _J.seconds)
+    judged = judged.where(_J.assignment_id.in_(ids)).order_by(_J.assignment_id, _J.question_id)
+    asked = sa.select(option.question_id, t.item.c.position).join(t.item, t.item.c.id == option.item_id)
+    asked = asked.where(option.question_id.in_(sa.select(_J.question_id).where(_J.assignment_id.in_(ids))))
+    items: dict[int, str] = {}
+    for question_id, position in dialects.fetch(conn, asked.order_by(option.question_id, option.position)):
+        items[question_id] = f"{items[question_id]} {position}" if question_id in items else str(position)
+    votes: dict[int, list[str]] = {}
+    for id_, question_id, answer, status, source, seconds in dialects.fetch(conn, judged):
+        told = "" if seconds is None else repr(float(seconds))
+        votes.setdefault(id_, []).append(f"{items.get(question_id, '')}\t{answer}\t{status}\t{source}\t{told}")
+    for id_, seal_id, purpose, ordinal, code, platform, voter, name, *decided in dialects.fetch(conn, about):
+        # Names that hold ids of this workspace's are others in a copy.
+        named = "simulated" if name.startswith("simulated-") and platform == "simulated" else name
+        header = [f"{purpose} {ordinal}", code, platform, voter, named, *decided]
+        yield id_, seal_id, "\n".join([json.dumps(header, ensure_ascii=False), *sorted(votes.get(id_, ()))])
+
+
+def _named(content: str) -> tuple[str, ...]:
+    return tuple(json.loads(content.partition("\n")[0])[:_N_NAMES])
+
+
+def _said(content: str) -> tuple[Any, ...]:
+    """What of a state no decision changes: who answered what."""
+    votes = [line.split("\t") for line in content.split("\n")[1:]]
+    return _named(content), sorted((items, answer, source, seconds) for items, answer, _, source, seconds in votes)
+
+
+# Looking
+
+
+def state_of(conn: sa.Connection, project_id: str) -> ChainState | None:
+    """How far a project's chain reaches; None where it has none, as no command was carried out since chains began."""
+    newest = newest_head(conn, project_id)
+    if newest is None:
+        return None
+    n = sa.select(sa.func.count()).select_from(t.assignment).join(t.ballot, t.ballot.c.id == _A.ballot_id)
+    n_unsealed = conn.execute(n.where(t.ballot.c.project_id == project_id, _A.seal_id.is_(None))).scalar_one()
+    return ChainState(project_id, *newest, int(n_unsealed), _n_said_anew(conn, project_id))
+
+
+def _n_said_anew(conn: sa.Connection, project_id: str) -> int:
+    """How many assignments have an answer in an earlier seal that isn't in the next."""
+    is_newest = sa.exists().where(_A.seal_id == _S.id)
+    former = sa.select(_S.id).where(_S.project_id == project_id, ~is_newest).limit(1)
+    if conn.execute(former).first() is None:
+        return 0
+    before: dict[tuple[str, ...], set[tuple[str, str]]] = {}
+    anew = set()
+    for (content,) in dialects.fetch(conn, sa.select(_S.content).where(_S.project_id == project_id).order_by(_S.id)):
+        name = _named(content)
+        said = {(items, answer) for items, answer, *_ in (line.split("\t") for line in content.split("\n")[1:])}
+        if before.get(name, set()) - said:
+            anew.add(name)
+        before[name] = said
+    return len(anew)
+
+
+def faults_of(conn: sa.Connection, project_id: str) -> Iterator[ChainFault]:
+    """The links of a project's chain that break, in the order of the log; nothing for a project without a chain.
+
+    Each head is computed anew from its entry and what that seals, and each assignment held against its newest seal.
+    """
+    if newest_head(conn, project_id) is None:
+        return
+    sealed: dict[int, Any] = {}
+    names: set[tuple[str, ...]] = set()
+    query = sa.select(_S.id, _S.revision, _S.content).where(_S.project_id == project_id)
+    contents = {}
+    for id_, revision, content in dialects.fetch(conn, query.order_by(_S.id)):
+        sealed.setdefault(revision, hashlib.sha256()).update(_for_hash(content))
+        contents[id_] = (revision, content)
+        names.add(_named(content))
+    yield from _broken_entries(conn, project_id, {revision: found.hexdigest() for revision, found in sealed.items()})
+    of = sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
+    broken = []
+    for part in _parts(conn, _A.ballot_id.in_(of)):
+        for _, seal_id, content in _states(conn, part):
+            names.discard(_named(content))
+            if seal_id is not None and contents.get(seal_id, (0, ""))[1] != content:
+                revision, before = contents.get(seal_id, (None, content))
+                broken.append((revision or 0, ChainFault(revision, _where(content), _difference(before, content))))
+    yield from (fault for _, fault in sorted(broken, key=lambda found: found[0]))
+    for name in sorted(names):
+        at = next(revision for revision, content in contents.values() if _named(content) == name)
+        yield ChainFault(at, ", ".join(_of_names(name)), "it is sealed, and gone")
+    by_page = sa.exists().where(t.deal.c.assignment_id == _A.id)
+    unsealed = sa.and_(_A.ballot_id.in_(of), _A.seal_id.is_(None), ~by_page)
+    for part in _parts(conn, unsealed):
+        for _, _, content in _states(conn, part):
+            yield ChainFault(None, _where(content), "no voter of the voting page gave it, and it isn't sealed")
+
+
+def _broken_entries(conn: sa.Connection, project_id: str, sealed: dict[int, str]) -> Iterator[ChainFault]:
+    """The entries of the log whose head isn't the one that follows."""
+    query = sa.select(_L.revision, _L.at, _L.who, _L.action, _L.detail, _L.head).where(_L.project_id == project_id)
+    before = ""
+    for *entry, detail, head in dialects.fetch(conn, query.order_by(_L.id)):
+        revision, where = entry[0], f"“{entry[3]}” of {entry[1]}"
+        own = sealed.pop(revision, "")
+        if head is None:
+            if before or own:
+                yield ChainFault(revision, where, "it has no head")
+        elif head != head_of(before, (*entry, json.loads(detail)), own):
+            said = "what it says, what it seals or the entry before it isn't what its head was computed from"
+            yield ChainFault(revision, where, said)
+        before = head or before
+    for revision in sorted(sealed):
+        yield ChainFault(revision, "the log", "the entry is gone, and what it sealed is there")
+
+
+def _of_names(names: tuple[str, ...]) -> tuple[str, str, str]:
+    ballot, code, platform, voter, assignment = names
+    return f"ballot {code} ({ballot})", f"assignment {assignment}", f"voter {voter} of {platform}"
+
+
+def _where(content: str) -> str:
+    return ", ".join(_of_names(_named(content)))
+
+
+def _difference(before: str, now: str) -> str:
+    """The first thing in which a state differs from its seal."""
+    one, two = (json.loads(content.partition("\n")[0]) for content in (before, now))
+    for name, was, is_ in zip(_HEADER, one, two, strict=True):
+        if was != is_:
+            return f"its {name} was {was!r}, and is {is_!r}"
+    was, is_ = (Counter(content.split("\n")[1:]) for content in (before, now))
+    gone, new = sorted((was - is_).elements()), sorted((is_ - was).elements())
+    if not gone:
+        return f"an answer more: {_read(new[0])}" if new else "it points to a seal that isn't there"
+    items = gone[0].split("\t")[0]
+    other = next((line for line in new if line.split("\t")[0] == items), None)
+    return f"{_read(gone[0])} was sealed, and there is {_read(other) if other else 'none'}"
+
+
+def _read(line: str) -> str:
+    items, answer, standing, source, seconds = line.split("\t")
+    about = " and ".join(items.split()) if len(items.split()) == 2 else items.replace(" ", ", ")
+    return f"“{answer}” on items {about} ({standing}, {source}{f', {seconds} s' if seconds else ''})"
