@@ -62,7 +62,7 @@ def test_a_catalogue_has_all_texts_of_the_sources_and_no_others(code):
         ('msgstr "Comincia"', 'msgstr ""', "not translated: Begin"),
         ('msgstr "Esempio {at}"', 'msgstr "Esempio {number}"', "other placeholders: Example {at}"),
         ('msgstr "<kbd>↑</kbd> indietro"', 'msgstr "↑ indietro"', "other placeholders: <kbd>↑</kbd> back"),
-        ('#: voting/static/vote.js\nmsgid "The page is', 'msgid "The page is', "in other sources: The page is loaded"),
+        ('#: voting/templates/frame.html.j2\nmsgid "Saving', 'msgid "Saving', "in other sources: Saving…"),
     ],
 )
 def test_a_catalogue_that_lacks_something_is_found(tmp_path, monkeypatch, old, new, fault):

@@ -20,9 +20,10 @@ from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot, draw_round
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
+from core.store.votes.checks import add_gold
 from core.store.voting import answers
 from core.store.voting.housekeeping import do_housekeeping
-from core.store.voting.owner_commands import open_voting, renew_link, seal
+from core.store.voting.owner_commands import open_voting, renew_link, seal, set_voting_state
 from core.voting import api
 from tests.rounds_of_people import RATING, SCHEMES, open_round_voting
 
@@ -294,6 +295,55 @@ class TestTwice:
         assert (again.kind, again.place, again.example, again.code) == (
             first.kind, first.place, first.example, first.code,
         )  # fmt: skip
+
+    @pytest.mark.parametrize("later", ["nothing", "more votes", "finished", "paused", "closed", "stopped"])
+    def test_an_answer_that_is_sent_again_is_never_called_unsaved(self, store, later):
+        """Nobody heard that it is saved, and much may have happened since; another answer isn't saved there."""
+        settings = replace(BASIC, n_gold=int(later == "stopped"), gold_action="stop")
+        project_id, code = start(store, settings)
+        if later == "stopped":
+            add_gold(store, project_id, [(0, 5)])
+        voter = Voter(store, code)
+        place = voter.view.place
+        if later == "stopped":
+            ((n, flipped),) = rows(store, sa.select(t.deal.c.n, t.deal.c.flipped).where(t.deal.c.kind == "gold"))
+            while voter.view.place.n != n:
+                voter.vote("left")
+            place, sent, other = voter.view.place, *(("left", "right") if flipped else ("right", "left"))
+        else:
+            sent, other = "left", "right"
+        form = voter.view.form
+        send = lambda choice: api.vote(store, code, voter.cookie, form, task=place.task, n=place.n, choice=choice)  # noqa: E731
+        send(sent)
+        if later == "more votes":
+            voter.look()
+            voter.vote("tie")
+        elif later == "finished":
+            voter.look()
+            voter.task()
+            voter.do("finish")
+        elif later in ("paused", "closed"):
+            set_voting_state(store, project_id, later)
+        before = kept(store)
+        again, wrong = send(sent).said, send(other).said
+        if later in ("nothing", "more votes"):
+            assert (again, "your first answer stands" in wrong) == ("Saved.", True)
+        else:
+            assert (again, wrong) == ("", api.NOT_SAVED)
+        assert kept(store) == before
+
+    @pytest.mark.parametrize("scheme", SCHEMES)
+    def test_so_is_an_answer_of_a_round(self, store, scheme):
+        _, code = opened(store, scheme, VotingSettings(task_size=3, tasks_per_voter=50))
+        visit = Visit(store, code, "V")
+        place, choice = visit.view.place, any_answer(scheme, len(visit.shown()))
+        send = lambda given: api.vote(  # noqa: E731
+            store, code, visit.cookie, visit.view.form, task=place.task, n=place.n, choice=given
+        )
+        said = [send(given).said for given in (choice, choice, "unknown", "nonsense")]
+        assert said[:2] == ["Saved.", "Saved."]
+        assert all("your first answer stands" in other for other in said[2:])
+        assert len(rows(store, sa.select(t.judgement.c.id))) == 1
 
     @pytest.mark.parametrize("scheme", SCHEMES)
     def test_so_is_taking_back_in_a_round(self, store, scheme):

@@ -25,13 +25,14 @@ from starlette.routing import Route
 from . import pages
 from .api import Language, translatable, voting
 from .connection_limits import Limiter, network_of
-from .safety import HANDLERS, VOTER, SafeHeaders, form_fields, voters_cookie
+from .safety import HANDLERS, VOTER, SafeHeaders, form_fields, is_script, problem, voters_cookie
 from .safety import plain_page as _page
 from .turns import WriterQueues
 
 MAX_ANSWER = 500  # letters; the places of an order are fewer by far
 UNSAVED = "unsaved"  # in the address of a page: the answer that led there wasn't saved
 NOT_SAVED_QUERY = f"?{UNSAVED}=1"
+BEGUN_QUERY = "?c=1"  # after a cookie was set: without one the page says then that it needs one
 Step = tuple[Callable[..., voting.VoterView], str]  # what is done, and the query of the page that follows
 
 
@@ -81,11 +82,11 @@ STEPS: dict[str, Callable[[dict[str, str]], Step]] = {
 }
 
 
-def answer(view: voting.VoterView) -> dict[str, Any]:
-    """What the page's script needs of the next comparison; for any other page it asks for the page."""
+def answer(view: voting.VoterView, query: str) -> dict[str, Any]:
+    """What the page's script needs of the next comparison; any other page, and one with a `query`, it asks for."""
     place = view.place
-    if view.kind != "vote" or place is None:
-        return {"kind": "page"} | ({"query": NOT_SAVED_QUERY} if view.said == voting.NOT_SAVED else {})
+    if query or view.kind != "vote" or view.round is not None or place is None:
+        return {"kind": "page", "query": query}
     undo = place_id(*view.last) if view.last else ""
     told = {"kind": "vote", "place": place_id(place.task, place.n), "of": place.of, "undo": undo}
     return told | {"texts": dict(place.texts), "said": view.language.text(view.said)}
@@ -149,7 +150,7 @@ class Server:
         if view.kind == "nothing":
             return _page("nothing" if self.misses.allows(sender) else "busy", self.spoken(request))
         if view.cookie and query.keys() & {"PROLIFIC_PID", "workerId", "participantId", "i"}:
-            return _with_cookies(request, _to(code, "?c=1"), view, visit)
+            return _with_cookies(request, _to(code, BEGUN_QUERY), view, visit)
         if view.kind in ("entry", "uninvited") and "c" in query and not cookie:
             return _page("cookies", view.language, 400)
         if UNSAVED in query:
@@ -175,11 +176,14 @@ class Server:
             wrong = "word" if isinstance(error, voting.WrongCodeWordError) else "name"
             if wrong == "word":
                 self.wrong_words.count(guesser)
+            if is_script(request):
+                return problem(self.spoken(request).text(str(error)), field=wrong)
             view = await self._look(code, "", visit, who)
             return HTMLResponse(pages.entry(code, view, query, str(error), fields, wrong), 400)
         if view.kind == "nothing":
             return _page("nothing", self.spoken(request))
-        return _with_cookies(request, _to(code, "?c=1"), view, visit)
+        told = JSONResponse({"kind": "page", "query": BEGUN_QUERY}) if is_script(request) else _to(code, BEGUN_QUERY)
+        return _with_cookies(request, told, view, visit)
 
     async def step(self, request: Request) -> Response:
         """One of the steps of a voter who has begun: vote, undo, example, more, finish."""
@@ -195,18 +199,20 @@ class Server:
         try:
             view = self._noted(code, await self.turns.take(code, step))
         except voting.IncompleteError as error:
+            if is_script(request):
+                spoken = self.spoken(request)
+                return problem(spoken.text("Not saved: {problem}", problem=spoken.text(str(error))))
             view = await self._look(code, cookie)
             page = pages.vote(code, view, str(error)) if view.kind == "vote" else pages.page(code, view, {})
             return HTMLResponse(page, 400)
-        if request.headers.get("accept") == "application/json":
-            return JSONResponse(answer(view))
-        return _to(code, NOT_SAVED_QUERY if view.said == voting.NOT_SAVED else after)
+        query = NOT_SAVED_QUERY if view.said == voting.NOT_SAVED else after
+        return JSONResponse(answer(view, query)) if is_script(request) else _to(code, query)
 
     async def asset(self, request: Request) -> Response:
         """Style and script; of the template's, and of the voting page itself. There is nothing else to be had."""
         name = request.path_params["name"]
         media = {"css": "text/css", "js": "text/javascript"}.get(name.rpartition(".")[2])
-        own = ("vote.css", "vote.js", "question.js", "again.js")
+        own = ("vote.css", "whole.js", "send.js", "vote.js", "question.js", "again.js")
         text = (_STATIC / name).read_text(encoding="utf-8") if name in own else voting.asset(name)
         if text is None:
             return _page("nothing", self.spoken(request))

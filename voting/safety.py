@@ -36,6 +36,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "X-Robots-Tag": "noindex, nofollow",
     "Cache-Control": "no-store",
+    "Runoff": "voting",  # by this the page's script knows the server's answers from those of a network on the way
 }
 
 
@@ -100,9 +101,22 @@ def _spoken(request: Request) -> Language:
     return found
 
 
+def is_script(request: Request) -> bool:
+    """Whether the page's script asks, which wants to be told in JSON."""
+    return request.headers.get("accept") == "application/json"
+
+
+def problem(text: str, status: int = 400, *, field: str = "") -> Response:
+    """What the page's script is told of a form that wasn't taken, and which field that is about."""
+    return JSONResponse({"kind": "problem", "text": text, "field": field}, status)
+
+
 async def _refused(request: Request, error: Exception) -> Response:
-    told = pages.message("refused", str(error), spoken=_spoken(request))
-    return HTMLResponse(told, 403 if isinstance(error, voting.ForgedFormError) else 400)
+    spoken = _spoken(request)
+    status = 403 if isinstance(error, voting.ForgedFormError) else 400
+    if is_script(request):
+        return problem(spoken.text(str(error)), status)
+    return HTMLResponse(pages.message("refused", str(error), spoken=spoken), status)
 
 
 async def _later(request: Request, _error: Exception) -> Response:
@@ -111,7 +125,7 @@ async def _later(request: Request, _error: Exception) -> Response:
     All such answers have `Retry-After`, and no others.
     """
     headers = {"Retry-After": str(RETRY_SECONDS)}
-    if request.headers.get("accept") == "application/json":
+    if is_script(request):
         return JSONResponse({"kind": "later"}, 503, headers)
     fields = getattr(request.state, "fields", None)
     told = pages.again(request.scope["path"], dict(request.query_params), fields, spoken=_spoken(request))

@@ -31,7 +31,7 @@ from ..store import Store, open_store
 from ..store import schema as t
 from ..store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from ..store.engine import now
-from ..store.voting.answers import IncompleteError, record, set_aside, stop, take_back_last
+from ..store.voting.answers import IncompleteError, record, set_aside, stands, stop, take_back_last
 from ..store.voting.closing_pause import refuse_in_closing_pause
 from ..store.voting.housekeeping import do_housekeeping as _do_housekeeping
 from ..store.voting.housekeeping import release_due
@@ -402,6 +402,7 @@ def example_done(store: Store, code: str, cookie: str, form: str, number: int) -
 NOT_SAVED = translatable("Your last answer wasn’t saved.")
 _SAID = {
     "saved": translatable("Saved."),
+    "stored": translatable("Saved."),
     "known": translatable("That one was answered already; your first answer stands. Undo takes it back."),
     "late": translatable("The time for that one was over, and somebody else has it now. Here is another one."),
     "undone": translatable("Your last answer is taken back."),
@@ -416,13 +417,15 @@ def vote(
 ) -> VoterView:
     """Record an answer (see `answers.record`); the view that follows is shown once the answer is on the disk.
 
-    Where it can't be recorded any more, what is said in the view is `NOT_SAVED`.
+    Where it can't be recorded any more, what is said in the view is `NOT_SAVED`; nothing, where it is stored since it
+    was first sent.
     """
     with _act(store, code, cookie, form) as (conn, at, session):
-        if session is None:
-            return make_view(at, at.state, cookie, said=NOT_SAVED)
-        if session.state != "voting":
-            return shown(conn, at, session, NOT_SAVED)
+        if session is None or session.state != "voting":
+            sent = session or session_of(conn, at, cookie)
+            is_stored = sent is not None and stands(conn, at.page, sent.id, task, n, choice)
+            said = "" if is_stored else NOT_SAVED
+            return make_view(at, at.state, cookie, said=said) if session is None else shown(conn, at, session, said)
         said = record(conn, at.page, session, task, n, choice, seconds)
         session = read_session(conn, session.id) or session
         settings = at.page.settings

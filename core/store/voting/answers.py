@@ -45,11 +45,12 @@ def record(
 ) -> str:
     """Record the answer to one comparison of a task: left, right, tie or unknown; of a round, as it is collected.
 
-    Returns "saved"; "known" where it is answered already (nothing changes: a press that came twice, another tab);
-    "late" where its time was over and somebody else has been given it. The standing of the judgement: a vote counts,
-    "I don't know" is kept, a check has its own role, a repeat is kept beside the first vote, and all of a voter who
-    failed the checks, or whom the owner left out, is kept aside. Raises `InputError` for an answer or a place that
-    the page didn't offer, `IncompleteError` for a round's answer that lacks something.
+    Returns "saved"; "stored" where just this answer stands there already (it was sent again, as nobody heard of it);
+    "known" where another does (nothing changes: another tab); "late" where its time was over and somebody else has
+    been given it. The standing of the judgement: a vote counts, "I don't know" is kept, a check has its own role, a
+    repeat is kept beside the first vote, and all of a voter who failed the checks, or whom the owner left out, is kept
+    aside. Raises `InputError` for an answer or a place that the page didn't offer, `IncompleteError` for a round's
+    answer that lacks something.
     """
     d = t.deal.c
     lease = conn.execute(sa.select(t.deal).where(d.sitting_id == session.id, d.task == task, d.n == n)).one_or_none()
@@ -57,14 +58,10 @@ def record(
     if lease is None or (page.round is None and choice not in allowed):
         raise InputError(translatable("This answer fits nothing that the page asked. Load the page again."))
     if lease.state == "answered":
-        return "known"
+        return "stored" if stands(conn, page, session.id, task, n, choice) else "known"
     if lease.state == "released" and not lease_again(conn, page, lease):
         return "late"
-    answer = choice
-    if page.round is not None:
-        answer = _answer_of_round(conn, page.round, lease.question_id, choice)
-    elif choice in ("left", "right"):
-        answer = "first" if (choice == "left") != bool(lease.flipped) else "second"
+    answer = _meant(conn, page, lease, choice)
     assignment_id = _assignment(conn, page, session, lease)
     standing = _standing(session, lease.kind, answer, is_excluded(conn, session.voter_id))
     kind = page.asks or COMPARISON
@@ -78,6 +75,30 @@ def record(
     _note_step(conn, session.id, lease, answer, 1)
     _raise_vote_counter(conn, page.ballot_id)
     return "saved"
+
+
+def stands(conn: sa.Connection, page: VotingPage, session_id: int, task: int, n: int, choice: str) -> bool:
+    """Whether just this answer is the one that stands at a place of a session; nothing is written."""
+    d, j = t.deal.c, t.judgement.c
+    query = (
+        sa.select(t.deal, j.answer)
+        .join(t.judgement, sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id))
+        .where(d.sitting_id == session_id, d.task == task, d.n == n, d.state == "answered")
+    )
+    lease = conn.execute(query).one_or_none()
+    try:
+        return lease is not None and lease.answer == _meant(conn, page, lease, choice)
+    except IncompleteError:
+        return False
+
+
+def _meant(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice: str) -> str:
+    """The answer as it is stored: which option stands on the side that was chosen; of a round, as it is collected."""
+    if page.round is not None:
+        return _answer_of_round(conn, page.round, lease.question_id, choice)
+    if choice in ("left", "right"):
+        return "first" if (choice == "left") != bool(lease.flipped) else "second"
+    return choice
 
 
 def _next_answer(conn: sa.Connection, session_id: int) -> int:
