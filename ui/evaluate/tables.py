@@ -92,6 +92,11 @@ def show(
     if view.compared is not None:
         chart, table = _chart(visit, found, tokens, view.compared, scale, label)
         chart_files.draw(chart, alt="Figures of the embeddings")
+        if len(view.evaluations) > evaluation.MOST_MODELS:
+            st.caption(
+                f"The chart shows the first {evaluation.MOST_MODELS} of {many(len(view.evaluations), 'embedding')}, "
+                "the table all of them."
+            )
     _leaderboard(visit, label, found, with_votes, with_shares, is_top_coming=visit.is_coming("top"))
     for problem in (found.problem if found else "", tokens.problem if tokens else ""):
         if problem:
