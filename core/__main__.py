@@ -25,7 +25,7 @@ from .cli.ratings import draw_writing_command, groups_command, ratings_command, 
 from .cli.rounds import rounds_command, voters_command
 from .cli.scheme_files import best_worst_command, compare_schemes_command, draw_tuples_command, group_orders_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
-from .cli.simulate import equal_time_command, schemes_command, simulate_command
+from .cli.simulate import equal_time_command, simulate_command
 from .cli.tokens import tokens_command
 from .cli.workspace import (
     PORT,
@@ -73,7 +73,6 @@ for _command in (
     embeddings_command,
     tokens_command,
     simulate_command,
-    schemes_command,
     equal_time_command,
     ratings_command,
     groups_command,

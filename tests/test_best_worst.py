@@ -15,7 +15,7 @@ from core.questions.best_worst.kind import choose_extremes
 from core.questions.best_worst.tuples import BestWorst, draw_tuples
 from core.questions.order.kind import put_in_order
 from core.questions.rating.kind import rate
-from core.simulation.schemes import assign_in_turn
+from core.simulation.equal_time import assign_in_turn
 
 
 def meetings(tuples):

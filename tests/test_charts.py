@@ -152,6 +152,19 @@ def test_the_axis_of_a_correlation_ends_at_one_unless_a_value_is_above() -> None
     assert {tuple(of["x"]["scale"]["domain"]) for of in encodings(spec) if "scale" in of.get("x", {})} == {(0.0, 0.8)}
 
 
+def test_of_many_models_the_first_are_drawn_and_the_last_label_is_not_cut() -> None:
+    names = [f"model {number}" for number in range(120)]
+    table = pd.concat([models().head(1)] * 120).assign(embedding=names, estimate=np.linspace(0.1, 0.9, 120))
+    spec = specification(evaluation.figures_by_model(table, "ρ_w", None, pd.DataFrame()))
+    orders = {tuple(of["y"]["sort"]) for of in encodings(spec) if "sort" in of.get("y", {})}
+    assert orders == {tuple(reversed(names[-evaluation.MOST_MODELS :]))}
+    assert spec["height"] < 1200
+    axes = [of["x"]["axis"] for of in encodings(spec) if "axis" in of.get("x", {})]
+    assert {axis["labelFlushOffset"] for axis in axes} == {-4}
+    groups = pd.DataFrame({"group": "A", "embedding": names})
+    assert specification(evaluation.told_apart(groups, names))["height"] < 1200
+
+
 def test_names_of_lines_and_band_stand_above_what_is_plotted() -> None:
     """Each line's at a height of its own, and none on a model's interval."""
     yardsticks = pd.DataFrame({"model": ["v", "w"], "ρ_w": [0.8, 0.9]})

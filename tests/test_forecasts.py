@@ -10,7 +10,9 @@ import pytest
 from campaigns import make_project
 
 from core.commands import executor
-from core.commands.figures.simulations import BestPlan, OtherBudgets
+from core.commands.figures import base as figures
+from core.commands.figures.base import Figure
+from core.commands.figures.simulations import BestPlan, KindsAtEqualTime, OtherBudgets
 from core.errors import StoreError
 from core.jobs import lifecycle
 from core.plan import Plan
@@ -132,6 +134,20 @@ def test_jobs_fill_the_curve_and_the_search(store):
     assert planner.load_outlook(store, guess, PLAN).table()["votes"].tolist() == [64, 64, 64]
     finish(store, executor.start(store, BestPlan(project_id, 0, None, source, 30, "paper", "rho_w")))
     assert known_search(store, guess, 30, "paper", "rho_w").best.plan.n_comparisons <= 30
+    kinds = KindsAtEqualTime(project_id, 0, None, source, plan, "paper", guess.digest())
+    finish(store, job_id := executor.start(store, kinds))
+    found = figures.read(store, kinds, lifecycle.read_job(store, job_id)).result
+    assert (found.n_comparisons, len(found.kinds)) == (PLAN.n_comparisons, 5)
+
+
+def test_a_job_knows_every_figure():
+    """One that it doesn't know ends as the work of another version."""
+
+    def below(kind):
+        return [kind, *(each for of in kind.__subclasses__() for each in below(of))]
+
+    here = [kind for kind in below(Figure) if "name" in vars(kind) and kind.__module__.startswith("core.")]
+    assert {kind.__name__ for kind in here} == {kind.__name__ for kind in executor.FIGURES.values()}
 
 
 def ended(store, job_id):

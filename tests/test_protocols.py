@@ -109,9 +109,9 @@ def test_a_fourth_protocol_is_replayed_and_simulated_by_the_commands(store, swis
     small = ["simulate", "--similarity", "exponential", "--items", "20", "--ballots", "2", "--simulations", "2"]
     (row,) = json.loads(CliRunner().invoke(cli, [*small, "--protocol", swiss, "--json"]).stdout)["rows"]
     assert (row["protocol"], row["simulations"]) == (swiss, 2)
-    small = ["schemes", "--tokens", "8", "--hours", "3", "--simulations", "2"]
-    (row,) = json.loads(CliRunner().invoke(cli, [*small, "--scheme", swiss, "--json"]).stdout)["rows"]
-    assert (row["scheme"], row["simulations"]) == (swiss, 2)
+    small = ["equal-time", "--items", "20", "--ballots", "2", "--votes", "90", "--panels", "2", "--kind", "ratings"]
+    rows = json.loads(CliRunner().invoke(cli, [*small, "--protocol", swiss, "--json"]).stdout)["rows"]
+    assert [row["kind"] for row in rows] == ["comparisons", "ratings"]
 
 
 def test_the_papers_scores_ballot_by_ballot_are_those_of_the_whole_chain():

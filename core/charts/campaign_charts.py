@@ -13,6 +13,8 @@ import pandas as pd
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 MAX_POINTS = 5000
 ROW = 20  # pixels of a named item
+# Of an axis whose last label would be cut at the chart's edge: it ends some pixels before it.
+FLUSH: dict[str, Any] = {"labelFlush": True, "labelFlushOffset": -4}
 GREY = "#808080"  # stands out on white and on near-black
 # After Okabe and Ito's palette (2008); all stand out on white and on near-black, and any two from each other for eyes
 # without green cones too. tests/test_palette.py measures both.
@@ -265,7 +267,7 @@ def top_intervals(top: pd.DataFrame) -> Chart:
     x: dict[str, Any] = {
         "title": "Score with its 90 % interval" if has_intervals else "Score",
         "scale": alt.Scale(zero=False),
-        "axis": alt.Axis(tickCount=6, labelFlush=True),
+        "axis": alt.Axis(**FLUSH, tickCount=6),
     }
     bars = base.transform_filter("isValid(datum.lower)").mark_rule(color=BLUE, strokeWidth=3, opacity=0.5)
     bars = bars.encode(x=alt.X("lower:Q", **x), x2="upper:Q")

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .campaign_charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, bare, thin
+from .campaign_charts import BALLOT_COLOURS, BLUE, FLUSH, GREY, ORANGE, Chart, bare, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
 BAND = "random rankings"
@@ -18,6 +18,7 @@ LEAST_PLOT = 200  # pixels of what is plotted, without axes and legends
 LEGEND = 32  # pixels of a line of a legend
 NAME = 18  # characters of a model's name in a line of an axis
 PADDING = 0.02  # of a figure, left beside the outermost value
+MOST_MODELS = 20  # that a chart shows, the first ones: more would be taller than a screen
 ROW, AROUND = 46, 150  # pixels of a model, and of axis, legend and the names above what is plotted
 
 
@@ -37,9 +38,9 @@ def figures_by_model(
     nine of ten random rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines; both
     are labelled above what is plotted, each at a height of its own, as they may lie close together. `coming` are kinds
     of intervals that aren't there yet and have their place in the legend already. `title` is the figure's name where it
-    isn't `figure`.
+    isn't `figure`. Of more than `MOST_MODELS` models only the first are drawn.
     """
-    shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False)
+    shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False).head(MOST_MODELS)
     names, named = list(shown["embedding"]), title or figure
     y = alt.Y("embedding:N", sort=names, title=None, axis=_wrapped())
     ends = {VOTES: ("corrected", "lower", "upper"), TOKENS: ("token corrected", "token lower", "token upper")}
@@ -79,7 +80,7 @@ def figures_by_model(
         said += [_three("from", "From"), _three("to", "To")]
         legend = alt.Legend(orient="top", offset=34)  # above the names of lines
         colour = alt.Color("interval:N", title=None, scale=colours, legend=legend)
-        across = alt.X("from:Q", title=named, scale=x, axis=alt.Axis(labelFlush=True, tickCount=8))
+        across = alt.X("from:Q", title=named, scale=x, axis=alt.Axis(**FLUSH, tickCount=8))
         line = of_kind.mark_rule(strokeWidth=3, yOffset=aside)
         layers.append(line.encode(y=y, x=across, x2="to:Q", color=colour, tooltip=said))
         dot = of_kind.mark_point(filled=True, size=70, opacity=1, yOffset=aside)
@@ -103,7 +104,7 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
     )
     y = alt.Y("embedding:N", sort=list(shown["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
     scale = _up_to_one([shown[name] for name in ("at", "lower", "upper", "from", "to")], zero=True)
-    x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", scale=scale, axis=alt.Axis(tickCount=6, labelFlush=True))
+    x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", scale=scale, axis=alt.Axis(**FLUSH, tickCount=6))
     base = alt.Chart(shown).encode(y=y, tooltip=[_model(), _three("at", figure), *_ends()])
     across = base.transform_filter("isValid(datum.lower)").mark_rule(strokeWidth=3, color=BLUE)
     dots = base.mark_point(filled=True, size=90, color=BLUE, opacity=1).encode(x=x)
@@ -152,7 +153,10 @@ def _three(name: str, title: str) -> alt.Tooltip:
 
 
 def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
-    """Groups of models that aren't told apart: a line joins those of a group; the best model at the top."""
+    """Groups of models that aren't told apart: a line joins those of a group; the best model at the top, and
+    `MOST_MODELS` of them at most."""
+    names = list(names[:MOST_MODELS])
+    groups = groups[groups["embedding"].isin(names)]
     ends = groups.assign(place=groups["embedding"].map({name: n for n, name in enumerate(names)}))
     spans = ends.groupby("group")["place"].agg(["min", "max"]).reset_index()
     spans = spans.assign(first=[names[n] for n in spans["min"]], last=[names[n] for n in spans["max"]])

@@ -32,7 +32,7 @@ from .figures.base import Figure, MeasuredFigure, measure_now
 from .figures.evaluation import OF_EVALUATION, FirstVisit
 from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
 from .figures.judges import JudgeFigure
-from .figures.simulations import BestPlan, OtherBudgets, PlanOutlook, RequiredSample, SchemesAtEqualCost
+from .figures.simulations import BestPlan, KindsAtEqualTime, OtherBudgets, PlanOutlook, RequiredSample
 from .figures.trust import TrustLines
 from .figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
 
@@ -44,7 +44,7 @@ _OF_VOTES: tuple[type[Figure[Any]], ...] = (
     *(ReadFile, DatasetFile, ProjectFile, Assignments, JudgeFigure),
 )
 _EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit, RequiredSample)
-_SIMULATED: tuple[type[Figure[Any]], ...] = (PlanOutlook, OtherBudgets, BestPlan, SchemesAtEqualCost)
+_SIMULATED: tuple[type[Figure[Any]], ...] = (PlanOutlook, OtherBudgets, BestPlan, KindsAtEqualTime)
 FIGURES: dict[str, type[Figure[Any]]] = {figure.name: figure for figure in (*_OF_VOTES, *_EVALUATION, *_SIMULATED)}
 COMMANDS: dict[str, type[Command[Any]]] = {
     command.name: command

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +58,8 @@ def plan_within(
 BUDGETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of a plan's own
 
 
-def at_other_budgets(plan: Plan) -> list[Plan]:
+@lru_cache(maxsize=32)
+def at_other_budgets(plan: Plan) -> tuple[Plan, ...]:
     """Plans with the same ballots at a quarter to three times the comparisons, the plan itself among them.
 
     Budgets that don't pay for two appearances of each item are left out.
@@ -70,7 +72,7 @@ def at_other_budgets(plan: Plan) -> list[Plan]:
             found.append(plan if share == 1.0 else other)
         except PlanError:
             continue
-    return found
+    return tuple(found)
 
 
 def _topped_up(plan: Plan, n_comparisons: int) -> Plan:

@@ -11,26 +11,38 @@ from ..base.numbers_in_words import many
 from ..simulation.equal_time import (
     AT_A_GLANCE,
     COMPARISONS,
-    DECISIONS,
+    GROUPS,
     RATINGS,
+    ROUNDS,
     SURE,
     TUPLES,
     BreakEven,
     EqualTime,
     KindAtTimes,
+    Times,
     at_times,
-    seconds_of,
+    unasked,
 )
-from ..simulation.schemes import Times
 from .plan import band_text
 
-NAMES = {COMPARISONS: "comparisons", RATINGS: "ratings", TUPLES: "best–worst of four, in rounds"}
+NAMES = {
+    COMPARISONS: "comparisons",
+    RATINGS: "ratings",
+    TUPLES: "best–worst of four",
+    ROUNDS: "best–worst of four, in rounds",
+    GROUPS: "target groups",
+}
 HELP = {
-    "kind": "What people are asked. Best–worst: the most and the least related of four, in rounds among the best.",
-    "seconds": "Of one judgement, by the two times: a tuple shows four items and takes five decisions.",
+    "kind": (
+        "What people are asked. Best–worst: the most and the least related of four, in rounds among the best. Target "
+        "groups: up to six items of a token put into order."
+    ),
+    "seconds": "For one judgement, by the two times.",
     "judgements": "How many the time of the plan's comparisons pays for.",
-    "ρ_w": "Of the scores with the true ranking, the top counts most: mean, and where 90 % of simulated panels lie.",
+    "ρ_w": "Of the scores with the true ranking, where the top counts most: mean, and where 90 % of panels lie.",
     "τ_w": "The same for τ_w: the order of the very top.",
+    "ρ": "Spearman's ρ with the true ranking: all ranks count alike. The mean.",
+    "ρ within targets": "Mean Spearman's ρ among the items of one token.",
     "ahead": (
         "Of comparisons on the same panels, in what is to be right (for both: in the mean of ρ_w and τ_w): the mean "
         "and its standard error."
@@ -69,16 +81,16 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
     elif answer.kind == COMPARISONS:
         headline = f"Stay with comparisons: {_figures(own)}; no other kind is ahead for sure."
     else:
-        headline = f"{NAMES[best.kind].capitalize()} give more: {_figures(best)}; comparisons {_figures(own)}."
-    lines = [_level(each, times) for each in answer.break_even]
+        headline = f"{NAMES[best.kind].capitalize()} would give more: {_figures(best)}; comparisons {_figures(own)}."
+    lines = [_level(each, times) for each in answer.break_even if each.kind != TUPLES]
     quick = answer.at_a_glance
     if quick is not None and not math.isnan(quick.ahead):
         sure = abs(quick.ahead) > SURE * quick.error
         told = "level with" if not sure else "ahead of" if quick.ahead > 0 else "behind"
         lines.append(
-            f"Whoever names best and worst at a glance ({AT_A_GLANCE} decisions, not {DECISIONS[TUPLES]}) takes two "
-            f"comparisons' time for a tuple, {quick.seconds:g} s: ρ_w = {quick.rho_w.mean:.3f}, τ_w = "
-            f"{quick.tau_w.mean:.3f}, {told} comparisons."
+            f"Whoever sees the best and the worst of four at a glance ({AT_A_GLANCE} decisions, not "
+            f"{unasked(ROUNDS).decisions}) takes as long as for two comparisons, {quick.seconds:g} s. Best–worst in "
+            f"rounds then gives ρ_w = {quick.rho_w.mean:.3f} and τ_w = {quick.tau_w.mean:.3f}, {told} comparisons."
         )
     lines += [f"{NAMES[row.kind].capitalize()}: {row.reason}" for row in answer.rows if row.reason]
     lines.append(
@@ -92,6 +104,8 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
             "judgements": None if math.isnan(row.n_judgements) else round(row.n_judgements),
             "ρ_w": _band(row.rho_w.mean, band_text(row.rho_w)),
             "τ_w": _band(row.tau_w.mean, band_text(row.tau_w)),
+            "ρ": _mean(row.rho.mean),
+            "ρ within targets": _mean(row.within.mean),
             "ahead": _ahead(row),
         }
         for row in answer.rows
@@ -107,6 +121,10 @@ def _band(mean: float, text: str) -> str:
     return "–" if math.isnan(mean) else text
 
 
+def _mean(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
 def _ahead(row: KindAtTimes) -> str:
     return "–" if row.kind == COMPARISONS or math.isnan(row.ahead) else f"{row.ahead:+.3f} ± {row.error:.3f}"
 
@@ -115,11 +133,12 @@ def _level(of: BreakEven, times: Times) -> str:
     """Where a kind is level with comparisons, in a sentence."""
     name = NAMES[of.kind].capitalize()
     if math.isnan(of.cost):
-        return f"{name} are {'ahead of' if of.always else 'behind'} comparisons whatever reading and deciding take."
-    level = of.cost * seconds_of(COMPARISONS, times)
-    one = "a tuple" if of.kind == TUPLES else "a rating"
+        where = "ahead of" if of.always else "behind"
+        return f"{name} would be {where} comparisons, however long reading and deciding take."
+    level = of.cost * (2 * times.read + times.decide)
+    one = "a rating" if of.kind == RATINGS else "a tuple"
     return (
-        f"{name} are level with comparisons where {one} takes {of.cost:.1f} comparisons' time (90 % interval "
-        f"{of.lower:.1f} to {of.upper:.1f}): {level:.1f} s here. It takes that where reading an item takes "
-        f"{of.ratio:.1f} times as long as deciding; they are ahead where reading takes longer."
+        f"{name} would be level with comparisons if {one} took as long as {of.cost:.1f} comparisons (90 % interval "
+        f"{of.lower:.1f} to {of.upper:.1f}), {level:.1f} s here. It takes that long if reading an item takes "
+        f"{of.ratio:.1f} times as long as deciding once, and the longer reading takes, the better for {NAMES[of.kind]}."
     )

@@ -30,7 +30,7 @@ from ..store import schema as t
 from ..store.ballots.ballot_rows import Ballot, pilot_of
 from ..store.ballots.pilots import pilot_answers
 from ..store.projects.plans import PlanSettings
-from ..store.scores.forecasts import StoredFit, known_forecast
+from ..store.scores.forecasts import StoredFit, known_forecasts
 from ..store.tokens.areas import items_of
 from ..store.votes.checks import check_progress
 from ..voters.panel_fit import FittedRange
@@ -210,30 +210,29 @@ def compared() -> tuple[str, ...]:
 
 def load_outlook(store: Store, guess: ForecastAssumptions, plan: Plan) -> Outlook:
     """The forecasts of a plan that are known."""
-    found = {protocol: known_forecast(store, guess, plan, protocol) for protocol in compared()}
-    return Outlook({protocol: forecast for protocol, forecast in found.items() if forecast is not None})
+    found = known_forecasts(store, guess, [(plan, protocol) for protocol in compared()])
+    return Outlook({protocol: made for protocol, made in zip(compared(), found, strict=True) if made is not None})
 
 
 def load_curve(store: Store, guess: ForecastAssumptions, plan: Plan) -> pd.DataFrame:
     """The known forecasts at other budgets: a row a protocol, budget and figure, with mean and band."""
     rows = []
-    for other in at_other_budgets(plan):
-        for protocol in compared():
-            found = known_forecast(store, guess, other, protocol)
-            if found is None:
-                continue
-            for key, label in CURVES.items():
-                band: Band = getattr(found, key)
-                rows.append(
-                    {
-                        "protocol": protocol_of(protocol).about.label,
-                        "figure": label,
-                        "votes": found.n_comparisons,
-                        "mean": band.mean,
-                        "lower": band.lower,
-                        "upper": band.upper,
-                    }
-                )
+    wanted = [(other, protocol) for other in at_other_budgets(plan) for protocol in compared()]
+    for (_, protocol), found in zip(wanted, known_forecasts(store, guess, wanted), strict=True):
+        if found is None:
+            continue
+        for key, label in CURVES.items():
+            band: Band = getattr(found, key)
+            rows.append(
+                {
+                    "protocol": protocol_of(protocol).about.label,
+                    "figure": label,
+                    "votes": found.n_comparisons,
+                    "mean": band.mean,
+                    "lower": band.lower,
+                    "upper": band.upper,
+                }
+            )
     return pd.DataFrame(rows, columns=["protocol", "figure", "votes", "mean", "lower", "upper"])
 
 

@@ -43,16 +43,18 @@ class Text:
 
 
 def vote(phone: Page, text: Text) -> int:
-    """Answer what there is, and end; the number of answers."""
+    """Answer what there is by one opinion, that more letters are more related, and end; the number of answers."""
     n = 0
     while True:
-        card, more = phone.locator(".ro-card").first, phone.get_by_role("button", name=text("Go on with more"))
+        cards = phone.locator(".ro-card")
+        card, more = cards.first, phone.get_by_role("button", name=text("Go on with more"))
         end = phone.get_by_role("button", name=text("Finish"))
         expect(card.or_(more).or_(end).first).to_be_visible()
         if card.is_visible():
             phone.wait_for_timeout(QUICK_MS)
             before = phone.locator("#count").inner_text()
-            card.tap()
+            letters = [sorted(text) for text in cards.all_inner_texts()]
+            cards.nth(max(range(len(letters)), key=lambda at: (len(letters[at]), letters[at]))).tap()
             phone.wait_for_function("before => document.querySelector('#count')?.innerText !== before", arg=before)
             n += 1
         elif more.is_visible():
@@ -103,7 +105,7 @@ def follow(visitor: Visitor, phones: list[Page]) -> bytes:
         phone.get_by_role("button", name=text("I agree, begin")).tap()
         given += vote(phone, text)
     assert given == 30
-    visitor.says("all 30 comparisons")
+    visitor.says("30 of 30 comparisons have a vote")
     visitor.press(text("Close ballot 1"))
     visitor.press(text("Draw ballot 2"))
     visitor.press("Open the voting page")
@@ -112,6 +114,7 @@ def follow(visitor: Visitor, phones: list[Page]) -> bytes:
         phone.goto(link or "")
         given += vote(phone, text)
     assert given == 16
+    visitor.says("16 of 16 comparisons have a vote")
     visitor.press(text("Close ballot 2"))
     visitor.go(text("Scores"))
     visitor.says(text("How far to trust it"))

@@ -48,7 +48,7 @@ def planned(visitor: Visitor, kind: str, said: str) -> None:
 
 def batch(visitor: Visitor) -> bytes:
     """The batch of the open round, collected by files."""
-    visitor.choose("Files")
+    visitor.check("Files")
     return visitor.download("Batch (CSV)")
 
 

@@ -170,7 +170,7 @@ class Visitor:
             box.press("Tab")
 
     def choose(self, label: str) -> None:
-        """Choose a radio button or a segment by its label."""
+        """Choose a segment by its label; `check` a radio button, whose input lies under what is seen of it."""
         with self.a_run():
             self.main.get_by_role("radio", name=label, exact=True).click()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 from page_words import turn_to
 
-from core.commands.figures import evaluation
+from core.commands.figures import evaluation, evaluation_inputs
 from core.evaluation import POLICIES
 from core.evaluation.differences import PairwiseDifference
 from core.evaluation.vote_intervals import ModelDifference
@@ -66,6 +67,48 @@ def view(demo, tmp_path) -> evaluate_page.EvaluateView:
 def words(app) -> str:
     kinds = (app.markdown, app.caption, app.info, app.warning, app.error, app.subheader)
     return " ".join(element.value for kind in kinds for element in kind)
+
+
+@pytest.mark.release
+def test_a_leaderboard_of_a_hundred_and_twenty_models(demo, visit, monkeypatch) -> None:
+    """All of them in one table, which scrolls; the chart shows the first ones, and says so."""
+
+    class Noisy:
+        """The demo's embedding, its cosines with so much noise."""
+
+        def __init__(self, embedding, noise: float) -> None:
+            self.embedding, self.noise = embedding, noise
+
+        def __getattr__(self, name: str):
+            return getattr(self.embedding, name)
+
+        def cosines(self, *of):
+            found = self.embedding.cosines(*of)
+            return found + self.noise * np.random.default_rng(1).standard_normal(len(found))
+
+    named, opened, n = evaluation_inputs.embeddings_of, evaluation_inputs.open_library, 120
+    monkeypatch.setattr(
+        evaluation_inputs,
+        "embeddings_of",
+        lambda *of: [replace(named(*of)[0], name=f"Model {number}") for number in range(1, n + 1)],
+    )
+    monkeypatch.setattr(
+        evaluation_inputs,
+        "open_library",
+        lambda store, of: Noisy(opened(store, of), 0.003 * int(of.name.removeprefix("Model "))),
+    )
+    app = visit("evaluate", "demo")
+    assert not app.exception
+    (table,) = [frame.value for frame in app.dataframe if "embedding" in frame.value]
+    assert len(table) == n
+    assert table["rank"].iloc[0] == "1"
+    figures = table["ρ_w"].str.replace("−", "-").astype(float)
+    assert figures.is_monotonic_decreasing
+    assert "The chart shows the first 20 of 120 embeddings, the table all of them." in words(app)
+    (chart,) = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    assert chart["height"] < 1200
+    turn_to(app, "Differences")
+    assert not app.exception
 
 
 @pytest.mark.release
@@ -243,7 +286,7 @@ def test_the_leaderboard_has_the_best_first_in_words(demo, view) -> None:
     ordered = view.common.sort_values("ρ_w", ascending=False)
     assert table["embedding"].tolist() == ordered["embedding"].tolist()
     assert table["rank"].tolist() == ["1", "2", "3"]
-    assert table["ρ_w"].tolist() == [f"**{value:.3f}**" for value in ordered["ρ_w"]]
+    assert table["ρ_w"].tolist() == [f"**{value:.3f}**".replace("-", "−") for value in ordered["ρ_w"]]
     covered = view.overall.set_index("embedding")["coverage"]
     assert table["covered"].tolist() == [f"{covered[name]:.0%}" for name in table["embedding"]]
     first, second, third = table["embedding"]
@@ -275,7 +318,7 @@ def test_what_the_leader_hides_is_said(view) -> None:
     )
     by_rho = view.common.assign(ρ=[float(name == second) for name in view.common["embedding"]])
     hidden = leaderboard.beside_the_leader(replace(view, common=by_rho, by_area=areas))
-    assert hidden == f"By plain ρ {second} leads. By area {first} leads in 1 of 2, {second} in 1."
+    assert hidden == f"By plain ρ, {second} leads. {first} leads in 1 of 2 areas, {second} in 1."
     same = view.common.assign(ρ=view.common["ρ_w"])
     assert leaderboard.beside_the_leader(replace(view, common=same, by_area=areas[areas["area"] == "a"])) == ""
 

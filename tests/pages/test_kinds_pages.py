@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from campaigns import AREAS, make_project
 from page_words import labelled, press, words
 from rounds_of_people import answer_round, batch_of
 
-from core.commands.base import from_json
-from core.commands.figures.simulations import SchemesAtEqualCost
-from core.jobs import lifecycle
 from core.questions.rating.files import read_ratings
 from core.questions.rating.scales import GoldRating
 from core.questions.rating.statistics import alpha, leave_one_out
 from core.store.ballots.drawing import draw_round
 from core.store.projects.embedding_library import open_library, read_embeddings
-from core.store.projects.plans import read_plan
 from core.store.projects.project_commands import create_from_template, create_project
 from core.store.tokens.areas import add_areas, read_areas
 from core.views.kinds import rounds
-from core.views.kinds.scheme_comparison import mean_text
 from core.views.kinds.target_groups import from_table
 from core.views.voters import load_left_out
 from tests.rounds_of_people import SMALL, accept_answers, read_asked, read_rounds
@@ -161,44 +154,6 @@ def test_groups_are_proposed_saved_and_ordered(demo, visit):
     (found,) = read_rounds(demo, "demo")
     assert found.settings.groups == saved.groups
     assert found.n_comparisons == len(groups)
-
-
-@pytest.mark.release
-def test_schemes_are_compared_by_a_job_and_kept(empty, visit):
-    project_id = create_project(empty, "Nothing yet")
-    app = opened(visit("plan", project_id), "schemes")
-    labelled(app.number_input, "Tokens").set_value(8).run()
-    labelled(app.number_input, "Panels").set_value(2).run()
-    assert "Both are assumptions" in words(app)
-    press(app, "Compare the kinds")
-    (job,) = lifecycle.project_jobs(empty, project_id, SchemesAtEqualCost.kind)
-    end = time.monotonic() + 180
-    while not lifecycle.read_job(empty, job.id).ended and time.monotonic() < end:
-        time.sleep(0.05)
-    job = lifecycle.read_job(empty, job.id)
-    assert (job.state, job.error) == ("done", None)
-    app.run()
-    (found,) = tables(app, "scheme", "ρ_w")
-    rows = from_json(job.result["found"], SchemesAtEqualCost.result())
-    assert found["ρ_w"].tolist() == [mean_text(row.rho_w) for row in rows]
-    assert found["ρ_w"].tolist()[-1] == "–"  # target groups rank no items across targets
-    assert "Best in these simulations" in words(app)
-    assert "28 items" in words(app)
-
-
-def test_kinds_are_compared_at_the_plans_hours_with_its_voters(demo, visit):
-    app = opened(visit("plan", "demo"), "schemes")
-    settings = read_plan(demo, "demo")
-    n_items = next(option for option in labelled(app.selectbox, "Items of").options if "this project" in option)
-    hours = labelled(app.number_input, "Person-hours").value
-    size = int(n_items.split("(")[1].split(" ")[0].replace(",", ""))
-    assert hours == pytest.approx(round(settings.cost(settings.plan(size)).hours, 1))
-    seconds = labelled(app.number_input, "Seconds to read an item").value
-    assert 3 * seconds == pytest.approx(settings.seconds_per_comparison, abs=0.02)
-    assert len([box for box in app.selectbox if box.label == "Assumed voters"]) == 1
-    app = opened(of_kind(visit("plan", "demo"), "rating"), "schemes")
-    assert labelled(app.number_input, "Person-hours").value == hours
-    assert len([box for box in app.selectbox if box.label == "Assumed voters"]) == 1
 
 
 @pytest.mark.release

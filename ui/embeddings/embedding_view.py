@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.base.durable import slug
@@ -66,7 +68,7 @@ def figure3(figure: Figure3, project: Project, name: str) -> None:
         return
     value = "|cos|" if figure.notion == "relatedness" else "cos"
     chart_files.show(
-        campaign_charts.similarity_curves(figure.curves, value),
+        partial(campaign_charts.similarity_curves, figure.curves, value),
         figure.curves,
         name=f"{slug(project.name)}-{slug(name)}-items-and-random-pairs",
         alt="Values of items and of random pairs",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -81,7 +83,7 @@ def _differences(unit: str, told: tuple[PairwiseDifference, ...], label: str, n:
     table = evaluate_tokens.table_of(told, unit, n)
     tables.of_cells(evaluate_tokens.in_words(table, named), DIFFERENCES[unit])
     ranked = view.chosen.sort_values(label, ascending=False)["embedding"].tolist()
-    chart = evaluation.told_apart(evaluate_tokens.groups_of(ranked, told), ranked)
+    chart = partial(evaluation.told_apart, evaluate_tokens.groups_of(ranked, told), ranked)
     chart_files.show(chart, table, name=f"{file_stem(view.dataset.attrs)}-told-apart-by-{unit}", alt=GROUPS[unit])
     st.caption(f"A line joins those that aren't told apart. There are {many(n, unit.removesuffix('s'))} now.")
 

@@ -49,7 +49,7 @@ def _curve(visit: Visit, curve: pd.DataFrame, chosen: str) -> None:
     view, labels = visit.view, {label: label for label in ("ρ_w", "τ_w")}
     first = chosen if chosen in labels else "ρ_w"
     label = choosers.segmented_control("Figure along n₀", labels, first, key=f"curve-{visit.project.id}")
-    chart = evaluation.offset_curve(curve, label, view.n0)
+    chart = partial(evaluation.offset_curve, curve, label, view.n0)
     name = f"{file_stem(view.dataset.attrs)}-offsets-{'rho' if label == 'ρ_w' else 'tau'}"
     chart_files.show(chart, curve, name=name, alt=f"{label} along n₀")
     st.caption("Where lines cross, the winner depends on how hard one looks at the top. Dashed: the settings' n₀.")

@@ -11,7 +11,6 @@ import streamlit as st
 from core.base.durable import file_stem, slug
 from core.base.numbers_in_words import many
 from core.charts import evaluation
-from core.charts.campaign_charts import Chart
 from core.commands.figures.evaluation import CEILING, HALVES, Scale
 from core.commands.figures.evaluation_inputs import FIGURES
 from core.evaluation import ModelComparison
@@ -93,6 +92,11 @@ def show(
     if view.compared is not None:
         chart, table = _chart(visit, found, tokens, view.compared, scale, label)
         chart_files.draw(chart, alt="Figures of the embeddings")
+        if len(view.evaluations) > evaluation.MOST_MODELS:
+            st.caption(
+                f"The chart shows the first {evaluation.MOST_MODELS} of {many(len(view.evaluations), 'embedding')}, "
+                "the table all of them."
+            )
     _leaderboard(visit, label, found, with_votes, with_shares, is_top_coming=visit.is_coming("top"))
     for problem in (found.problem if found else "", tokens.problem if tokens else ""):
         if problem:
@@ -145,7 +149,7 @@ def _chart(
     compared: ModelComparison,
     scale: tuple[Scale, Scale],
     figure: str,
-) -> tuple[Chart, pd.DataFrame]:
+) -> tuple[chart_files.DrawnChart, pd.DataFrame]:
     """The chart of a figure of all embeddings, and the table behind it."""
     by_votes = found.compared if found else None
     joined = evaluate_tokens.joined(by_votes, tokens.compared if tokens else None, compared)
@@ -155,7 +159,8 @@ def _chart(
     yardsticks = top.top.replace({"model": YARDSTICKS}) if len(top.top) else top.top
     shown = table[table["figure"] == figure]
     named = visit.view.named(figure)
-    return evaluation.figures_by_model(shown, figure, floor.band(figure), yardsticks, coming, title=named), table
+    band = floor.band(figure)
+    return partial(evaluation.figures_by_model, shown, figure, band, yardsticks, coming, title=named), table
 
 
 def by_area(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -34,7 +36,7 @@ def show(view: EvaluateView, project: Project) -> None:
     with left:
         pairs = why.evaluation.pairs
         chart_files.show(
-            evaluation_charts.rank_scatter(pairs, why.worst),
+            partial(evaluation_charts.rank_scatter, pairs, why.worst),
             pairs,
             name=f"{stem}-ranks",
             alt="Ranks by people and by the embedding",
@@ -110,7 +112,7 @@ def _contrast(view: EvaluateView, place: int, stem: str, project: Project) -> No
         st.caption("The first four areas.")
         curves = curves[curves["pairs"].isin(kept)]
     alt = "Values by area and of random pairs"
-    chart_files.show(campaign_charts.similarity_curves(curves, value), curves, name=f"{stem}-areas", alt=alt)
+    chart_files.show(partial(campaign_charts.similarity_curves, curves, value), curves, name=f"{stem}-areas", alt=alt)
     st.caption(
         "Where an area lies no higher than random pairs, the embedding hardly knows it.", help="Figure 3 of the paper."
     )
@@ -127,7 +129,7 @@ def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
         return
     points, kept = found.points, found.share
     chart_files.show(
-        evaluation_charts.layout_map(points),
+        partial(evaluation_charts.layout_map, points),
         points,
         name=f"{stem}-{slug(area)}-map",
         alt=f"Tokens of {area} in the plane",

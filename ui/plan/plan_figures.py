@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -120,11 +122,12 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
     left, right = st.columns(2)
     with left:
         st.markdown("**Items per ballot**")
-        chart = campaign_charts.ballot_sizes(plan.sizes, plan.appearances_by_ballot)
+        chart = partial(campaign_charts.ballot_sizes, plan.sizes, plan.appearances_by_ballot)
         chart_files.show(chart, table, name=f"{name}-items", alt="Items in each ballot")
     with right:
         st.markdown("**Votes per item**")
-        chart = campaign_charts.votes_along_ranks(plan.sizes, plan.appearances_by_ballot, plan.uniform_appearances)
+        votes = campaign_charts.votes_along_ranks
+        chart = partial(votes, plan.sizes, plan.appearances_by_ballot, plan.uniform_appearances)
         chart_files.show(chart, table, name=f"{name}-votes", alt="Votes on an item by its rank")
         st.caption("The dashed line is M_unif: what each item would get if no ballot cut any.")
     whole = dict.fromkeys(table.columns, st.column_config.NumberColumn(format="localized"))

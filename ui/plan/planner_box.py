@@ -25,7 +25,6 @@ from core.views import plan as planner
 from core.views.plan import fit_table, rests_on
 from core.voters.model import PAPER_PANEL, Panel
 from ui.plan import planner_jobs
-from ui.plan.break_even_box import break_even_box
 from ui.shared import cache, chart_files, choosers, frame, jobs
 
 PANELS: dict[str, tuple[str, Panel]] = {
@@ -79,7 +78,6 @@ def planner_box(
     ours = _outlook(asked, unasked)
     _curve(asked)
     planner_jobs.search_box(asked, locked=locked)
-    break_even_box(asked)
     _paper_figures(project)
     planner_jobs.watch(project)
     return ours, source
@@ -196,7 +194,7 @@ def _curve(asked: planner_jobs.PlannerRequest) -> None:
     if budgets > 1:
         for column, (key, figure) in zip(st.columns(2, gap="large"), planner.CURVES.items(), strict=True):
             with column:
-                chart = campaign_charts.accuracy_by_budget(curve, figure, asked.plan.n_comparisons)
+                chart = partial(campaign_charts.accuracy_by_budget, curve, figure, asked.plan.n_comparisons)
                 table = curve[curve["figure"] == figure]
                 chart_files.show(chart, table, name=f"{slug(asked.project.name)}-{key}", alt=f"{figure} by budget")
         st.caption("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan.")
@@ -267,7 +265,7 @@ def _paper_figures(project: Project) -> None:
     with left:
         st.markdown("**Figure 2: bringing ballot 2 to the scale of ballot 1**")
         two = found.rescaling
-        chart = campaign_charts.rescaling(two.points, two.line, two.ballot)
+        chart = partial(campaign_charts.rescaling, two.points, two.line, two.ballot)
         alt = "Rescaling of a simulated ballot"
         chart_files.show(chart, two.points, name=f"{stem}-simulated-figure-2", alt=alt)
         st.caption(
@@ -277,12 +275,12 @@ def _paper_figures(project: Project) -> None:
         )
     with right:
         st.markdown("**Figure 4: scores by ballot along the true ranks**")
-        chart = campaign_charts.scores_by_ballot(found.by_ballot, rank_title="True rank (1 = most related)")
+        chart = partial(campaign_charts.scores_by_ballot, found.by_ballot, rank_title="True rank (1 = most related)")
         alt = "Scores of simulated ballots"
         chart_files.show(chart, found.by_ballot, name=f"{stem}-simulated-figure-4", alt=alt)
         st.caption("990 items, exponential, the paper's plan and panel: win ratios x of the first five ballots.")
     st.markdown("**Figure 3: distributions of the underlying values**")
-    chart = campaign_charts.similarity_curves(found.curves, found.value)
+    chart = partial(campaign_charts.similarity_curves, found.curves, found.value)
     alt = "Distributions of the underlying values"
     chart_files.show(chart, found.curves, name=f"{stem}-figure-3", alt=alt)
     st.caption(

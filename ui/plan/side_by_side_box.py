@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.base.durable import slug
@@ -61,7 +63,9 @@ def show_side_by_side(found: SideBySide, stem: str) -> None:
         st.caption(OVER[found.over])
     if found.n:
         points = view.points(found)
-        chart_files.show(view.chart(found), points, name=stem, alt="Rank by the first against rank by the second")
+        chart_files.show(
+            partial(view.chart, found), points, name=stem, alt="Rank by the first against rank by the second"
+        )
         st.subheader("Items where they part", help="The largest gaps between the two ranks first.")
         table = view.table(found)
         show_table(table, view.HELP, "Items both scored")

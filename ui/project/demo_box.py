@@ -8,6 +8,7 @@ goes on where the demo is opened again.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NoReturn
 
 import streamlit as st
@@ -58,7 +59,8 @@ def _chart(view: EvaluateView, votes: IntervalsView | None, tokens: TokenInterva
         by_votes, by_tokens = (found.compared if found else None for found in (votes, tokens))
         compared = evaluate_tokens.joined(by_votes, by_tokens, view.compared)
         table = evaluate_tokens.figures_table(compared).query("figure == 'ρ_w'")
-        chart_files.show(evaluation.standings(table, "ρ_w"), table, name="demo-models", alt="ρ_w of the demo's models")
+        chart = partial(evaluation.standings, table, "ρ_w")
+        chart_files.show(chart, table, name="demo-models", alt="ρ_w of the demo's models")
         st.caption(READ)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -19,7 +21,7 @@ def top(view: ScoresView, stem: str) -> None:
     """The first items with score, interval and votes; `stem` begins the names of the files."""
     shown = top_of(view.dataset)
     chart_files.show(
-        campaign_charts.top_intervals(shown), shown, name=f"{stem}-top", alt="The first items with intervals"
+        partial(campaign_charts.top_intervals, shown), shown, name=f"{stem}-top", alt="The first items with intervals"
     )
 
 
@@ -32,7 +34,7 @@ def by_ballot(view: ScoresView, project: Project, stem: str) -> None:
     with left:
         st.markdown("##### Scores by ballot", help=glossary.of("x"))
         chart_files.show(
-            campaign_charts.scores_by_ballot(view.by_ballot),
+            partial(campaign_charts.scores_by_ballot, view.by_ballot),
             view.by_ballot,
             name=f"{stem}-scores-by-ballot",
             alt="Scores by ballot along the ranks",
@@ -53,7 +55,7 @@ def _figure2(view: ScoresView, project: Project, stem: str) -> None:
     chosen = choosers.segmented_control("Ballot", numbers, key=f"fig2-{project.id}")
     r = next(r for r in view.rescalings if r.ballot == chosen)
     line = line_of(r.slope, r.points) if r.slope is not None else pd.DataFrame()
-    chart = campaign_charts.rescaling(r.points, line, r.ballot)
+    chart = partial(campaign_charts.rescaling, r.points, line, r.ballot)
     alt = f"Rescaling of ballot {r.ballot}"
     chart_files.show(chart, r.points, name=f"{stem}-rescaling-ballot-{r.ballot}", alt=alt)
     if r.slope is None:
@@ -102,7 +104,7 @@ def settling(project: Project, area_id: int | None, stem: str) -> None:
         return
     st.markdown(f"**{frame.plain(view.said)}**")
     chart_files.show(
-        places_by_ballot(view.history),
+        partial(places_by_ballot, view.history),
         view.history,
         name=f"{stem}-settling",
         alt="Places of the first items after each ballot",

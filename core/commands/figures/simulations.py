@@ -1,5 +1,5 @@
-"""What is simulated for a project: of a plan before there are votes (other budgets, the best plan, the schemes side by
-side), and how many votes and tokens would tell two of its embeddings apart.
+"""What is simulated for a project: of a plan before there are votes (other budgets, the best plan, other kinds of
+question), and how many votes and tokens would tell two of its embeddings apart.
 """
 
 from __future__ import annotations
@@ -18,19 +18,16 @@ from ...evaluation.sample_size import Needed, VotingScenario, tokens_needed, vot
 from ...evaluation.vote_intervals import FIGURES as OF_VOTES
 from ...plan import Plan
 from ...simulation.equal_time import EqualTime, simulate_equal_time
-from ...simulation.schemes import SchemeRow
 from ...simulation.similarities import at_other_budgets
 from ...store import Store
 from ...store.projects.plans import read_plan
 from ...store.scores.forecasts import (
     BALLOT_VOTES,
     GuessSource,
-    SchemeQuestion,
     fit_stored,
     make_forecast,
     make_search,
     read_guess,
-    run_schemes,
 )
 from ...voters.model import PAPER_PANEL, Panel
 from .base import Figure, R
@@ -205,31 +202,12 @@ class BestPlan(Simulation[int]):
 
 
 @dataclass(frozen=True)
-class SchemesAtEqualCost(Simulation[tuple[SchemeRow, ...]]):
-    """The schemes side by side; `items` is a digest of the items."""
-
-    name = "scheme_table"
-    version = 3
-    doing = "Simulating the schemes"
-    asked: SchemeQuestion
-    items: str
-
-    @classmethod
-    def of(cls, store: Store, project_id: str, asked: SchemeQuestion) -> SchemesAtEqualCost:
-        """What is asked of a project's items as they are; errors as of `SchemeQuestion.digest`."""
-        return cls(project_id, 0, asked, asked.digest(store, project_id))
-
-    def measure(self, store: Store, progress: Progress | None) -> tuple[tuple[SchemeRow, ...], None]:
-        return tuple(run_schemes(store, self.project_id, self.asked, progress=progress)), None
-
-
-@dataclass(frozen=True)
 class KindsAtEqualTime(Simulation[EqualTime]):
     """Other kinds of question for the time of a plan's comparisons; `plan` is `Plan` as JSON, `items` tells the guess
     of the items from others (`ForecastAssumptions.digest`)."""
 
     name = "equal_time"
-    version = 1
+    version = 2
     doing = "Simulating the kinds of question"
     area_id: int | None
     guess: GuessSource

@@ -1,8 +1,7 @@
 """Simulations kept by all that they depend on, so that what was simulated once is known at once: forecasts and
-searches, the schemes compared, and the voter model fitted to votes of the store.
+searches, the kinds of question compared, and the voter model fitted to votes of the store.
 
-Votes are a pilot's, or those of all ballots of a ranking; the schemes are compared for a project's items or a number of
-tokens.
+Votes are a pilot's, or those of all ballots of a ranking.
 """
 
 from __future__ import annotations
@@ -10,18 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
-from ...errors import InputError, StoreError
+from ...errors import StoreError
 from ...plan import Plan
 from ...protocols.base import BOTH
-from ...questions.best_worst.tuples import SIZE
 from ...scores import BallotVotes
 from ...simulation.forecast import (
     Band,
@@ -32,7 +29,6 @@ from ...simulation.forecast import (
     number_of_campaigns,
     panel_ceiling,
 )
-from ...simulation.schemes import SchemeRow, SchemeSetting, Times, compare_schemes, groups_of_tokens
 from ...simulation.search import Candidate, Search, recommend
 from ...voters.model import PAPER_PANEL, Panel, exponential, power_law
 from ...voters.panel_fit import FAMILIES, AssumedSimilarity, PanelFit, fit_panel, similarity_from_ranks
@@ -100,10 +96,22 @@ def read_ceiling(store: Store, project_id: str, area_id: int | None, source: Gue
 
 def known_forecast(store: Store, guess: ForecastAssumptions, plan: Plan, protocol: str) -> Forecast | None:
     """The forecast of a plan if it was made before."""
-    found = _kept(
-        store, _params("forecast", guess, plan=plan, protocol=protocol, n=number_of_campaigns(plan, protocol))
-    )
-    return None if found is None else _forecast(found)
+    return known_forecasts(store, guess, [(plan, protocol)])[0]
+
+
+def known_forecasts(
+    store: Store, guess: ForecastAssumptions, wanted: Sequence[tuple[Plan, str]]
+) -> list[Forecast | None]:
+    """The forecast of each plan by its protocol, None where it wasn't made before; read at once."""
+    keys = [_key(_forecast_params(guess, plan, protocol)) for plan, protocol in wanted]
+    query = sa.select(t.simulation.c.key, t.simulation.c.result).where(t.simulation.c.key.in_(keys))
+    with store.read() as conn:
+        found = {key: _forecast(result) for key, result in conn.execute(query)}
+    return [found.get(key) for key in keys]
+
+
+def _forecast_params(guess: ForecastAssumptions, plan: Plan, protocol: str) -> dict[str, Any]:
+    return _params("forecast", guess, plan=plan, protocol=protocol, n=number_of_campaigns(plan, protocol))
 
 
 def make_forecast(store: Store, guess: ForecastAssumptions, plan: Plan, protocol: str, **how: Any) -> Forecast | None:
@@ -113,8 +121,7 @@ def make_forecast(store: Store, guess: ForecastAssumptions, plan: Plan, protocol
         return known
     made = forecast(guess, plan, protocol, seed=SEED, n=number_of_campaigns(plan, protocol), **how)
     if made is not None:
-        params = _params("forecast", guess, plan=plan, protocol=protocol, n=number_of_campaigns(plan, protocol))
-        _keep(store, params, _as_json(asdict(made)))
+        _keep(store, _forecast_params(guess, plan, protocol), _as_json(asdict(made)))
     return made
 
 
@@ -298,84 +305,3 @@ def _is_simulated(conn: sa.Connection, votes: list[BallotVotes]) -> bool:
 def _joined(votes: list[BallotVotes], name: str) -> np.ndarray:
     kind = np.float64 if name == "outcome" else np.int64
     return np.concatenate([np.empty(0, dtype=kind), *(getattr(ballot, name) for ballot in votes)])
-
-
-MOST_ITEMS = 1000  # that are simulated; more are stood for by a sample
-MOST_TOKENS = 200
-
-
-@dataclass(frozen=True)
-class SchemeQuestion:
-    """What is compared. tokens : 0 for the project's own items, else so many tokens, all of whose pairs are items.
-
-    hours : person-hours of every scheme; read, decide : seconds; source : guess of similarities and voters.
-    """
-
-    area_id: int | None
-    tokens: int
-    hours: float
-    read: float
-    decide: float
-    simulations: int
-    source: GuessSource
-
-    def __post_init__(self) -> None:
-        Times(self.read, self.decide)
-        if not (math.isfinite(self.hours) and self.hours > 0 and self.simulations >= 1):
-            raise InputError("Hours must be above 0, and there must be at least one simulation.")
-        if self.tokens and not 4 <= self.tokens <= MOST_TOKENS:
-            raise InputError(f"Tokens must be 4 to {MOST_TOKENS}, found {self.tokens}.")
-
-    def digest(self, store: Store, project_id: str) -> str:
-        """Tells the items from others."""
-        first, second = self.pairs(store, project_id)
-        return hashlib.sha256("\n".join(map("\t".join, zip(first, second, strict=True))).encode()).hexdigest()[:16]
-
-    def pairs(self, store: Store, project_id: str) -> tuple[list[str], list[str]]:
-        """First and second tokens of the items."""
-        if self.tokens:
-            pairs = list(combinations([f"t{number}" for number in range(self.tokens)], 2))
-            return [a for a, _ in pairs], [b for _, b in pairs]
-        with store.read() as conn:
-            items = items_of(conn, project_id, area_id=self.area_id)
-        return items["token_a"].tolist(), items["token_b"].tolist()
-
-    def similarities(self, store: Store, project_id: str, n: int, rng: np.random.Generator) -> np.ndarray:
-        """z of the items: a distribution's values in a drawn order, or the embedding's cosines, gaps filled."""
-        is_embedding = self.source.similarity not in DISTRIBUTIONS
-        if not self.tokens and is_embedding:
-            z = cosines_of(store, project_id, self.source.similarity, self.area_id)
-            gaps = np.isnan(z)
-            z[gaps] = rng.permutation(np.quantile(z[~gaps], (np.arange(gaps.sum()) + 0.5) / max(gaps.sum(), 1)))
-            return np.asarray(z)
-        if is_embedding:
-            z = read_guess(store, project_id, self.area_id, self.source).similarity
-            return rng.permutation(np.quantile(z, (np.arange(n) + 0.5) / n))
-        return rng.permutation(DISTRIBUTIONS[self.source.similarity](n))
-
-
-def share_simulated(n_items: int) -> float:
-    """The share of the items that is simulated, with the same share of the hours: 1 for up to 1,000."""
-    return min(1.0, MOST_ITEMS / max(n_items, 1))
-
-
-def run_schemes(
-    store: Store,
-    project_id: str,
-    asked: SchemeQuestion,
-    *,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[SchemeRow]:
-    """Compare the schemes; raises `InputError` for fewer than four items."""
-    rng = np.random.default_rng(SEED)
-    a, b = asked.pairs(store, project_id)
-    if len(a) < SIZE:
-        raise InputError(f"Schemes are compared over at least {SIZE} items, found {len(a)}. State a number of tokens.")
-    z = asked.similarities(store, project_id, len(a), rng)
-    share = share_simulated(len(a))
-    kept = np.sort(rng.permutation(len(a))[:MOST_ITEMS]).tolist() if share < 1 else range(len(a))
-    groups = groups_of_tokens([a[at] for at in kept], [b[at] for at in kept], rng=rng)
-    question = SchemeSetting(z[list(kept)], groups, asked.hours * 3600 * share, Times(asked.read, asked.decide))
-    return compare_schemes(
-        question, simulations=asked.simulations, seed=SEED, panel=asked.source.panel, progress=progress
-    )

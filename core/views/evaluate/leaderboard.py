@@ -148,7 +148,8 @@ def between(value: float, lower: float, upper: float) -> str:
 
 def in_cell(value: float, beside: str) -> str:
     """A figure in a cell of Markdown, and what is beside it, or below it where the cell is narrow."""
-    return " ".join(filter(None, [f"**{value:.3f}**", beside.replace(" ", "\N{NO-BREAK SPACE}")]))
+    text = " ".join(filter(None, [f"**{value:.3f}**", beside.replace(" ", "\N{NO-BREAK SPACE}")]))
+    return text.replace("-", "−")
 
 
 def breakable(name: str) -> str:
@@ -215,13 +216,15 @@ def beside_the_leader(view: EvaluateView) -> str:
     said = []
     plain = _first(view.chosen, "ρ")
     if plain and leaders[0] not in plain:
-        said.append(plural(len(plain), "By plain ρ {names} leads.", "By plain ρ {names} lead.", names=with_and(plain)))
+        said.append(
+            plural(len(plain), "By plain ρ, {names} leads.", "By plain ρ, {names} lead.", names=with_and(plain))
+        )
     firsts = [_first(part, "ρ_w") for _, part in view.by_area.groupby("area", sort=False)]
     wins = {name: sum(name in first for first in firsts) for name in view.overall["embedding"]}
     others = {name: n for name, n in wins.items() if n and name != leaders[0]}
     if len(firsts) > 1 and others:
         named = with_and([f"{name} in {n}" for name, n in sorted(others.items(), key=lambda each: -each[1])])
-        said.append(f"By area {leaders[0]} leads in {wins[leaders[0]]} of {len(firsts)}, {named}.")
+        said.append(f"{leaders[0]} leads in {wins[leaders[0]]} of {len(firsts)} areas, {named}.")
     return " ".join(said)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from math import inf
 
 import numpy as np
@@ -144,12 +143,12 @@ def unclear(told: tuple[PairwiseDifference, ...], unit: str) -> str:
 
 
 def with_and(names: Sequence[str]) -> str:
-    """Names joined by "and".
+    """Names as a sentence lists them; one at least.
 
-    >>> with_and(["a", "b"]), with_and(["a"])
-    ('a and b', 'a')
+    >>> with_and(["a", "b", "c"]), with_and(["a", "b"]), with_and(["a"])
+    ('a, b and c', 'a and b', 'a')
     """
-    return reduce(lambda one, other: f"{one} and {other}", names)
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 OTHER = {"votes": "other voters", "tokens": "other tokens"}  # what an interval says could have been
