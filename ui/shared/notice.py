@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 _TOP = st.components.v2.component(
-    "runoff_notice", html="<span></span>", js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+    "runoff_notice", html="<span></span>", js=Path(__file__).with_name("notice.js").read_text(encoding="utf-8")
 )
 
 
