@@ -28,10 +28,10 @@ COMMENT = re.compile(r"(?:^|  )\s*# (.*)$")
 EXAMPLE = re.compile(r"(?m)^\s*(?:>>>|\.\.\.).*$")
 # Other programs' names, and words of examples.
 ELSEWHERE = {
-    "AbsTask", "Answer", "CommonMark", "GitHub", "KeyedVectors", "Machine_learning", "NA", "RepEval", "TaskResult", "app", "dask",
-    "datasets", "datasheet.md", "macroeconomics", "machine_learning", "max_score", "microeconomics", "min_score",
-    "null", "rolling_pin", "runoff", "safetensors", "sentence_transformers", "taskAnswers", "templates", "true",
-    "alembic_version", "core.py", "jobs_skills_simulated_1", "OPENBLAS_NUM_THREADS",
+    "AbsTask", "Answer", "CommonMark", "GitHub", "KeyedVectors", "Machine_learning", "NA", "RepEval", "TaskResult",
+    "app", "dask", "datasets", "datasheet.md", "macroeconomics", "machine_learning", "max_score", "microeconomics",
+    "min_score", "null", "rolling_pin", "runoff", "safetensors", "sentence_transformers", "taskAnswers", "templates",
+    "true", "alembic_version", "core.py", "jobs_skills_simulated_1", "OPENBLAS_NUM_THREADS",
 }  # fmt: skip
 
 
