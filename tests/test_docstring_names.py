@@ -138,7 +138,7 @@ def strange_names(path: Path, text: str, names: Names, there: set[str]) -> Itera
     for line, said in said_in(text, names.nodes[path]):
         for ticked in TICKED.findall(said):
             reference = ticked.strip().removesuffix("()")
-            is_file = re.search(r"\.(?:py|md|csv|json|html|yml|toml|txt|po|css|js|sqlite|log)\b", reference)
+            is_file = re.search(r"\.(?:py|md|csv|json|html|yml|toml|txt|po|css|js|sqlite|log|safetensors)\b", reference)
             if REFERENCE.fullmatch(reference) and not is_file and not names.resolves(path, reference):
                 yield f"{path}:{line}: `{reference}`"
         for word in UNTICKED.findall(TICKED.sub(" ", said)):
