@@ -28,10 +28,10 @@ COMMENT = re.compile(r"(?:^|  )\s*# (.*)$")
 EXAMPLE = re.compile(r"(?m)^\s*(?:>>>|\.\.\.).*$")
 # Other programs' names, and words of examples.
 ELSEWHERE = {
-    "AbsTask", "Answer", "CommonMark", "GitHub", "KeyedVectors", "Machine_learning", "NA", "RepEval", "TaskResult", "app", "dask",
-    "datasets", "datasheet.md", "macroeconomics", "machine_learning", "max_score", "microeconomics", "min_score",
-    "null", "rolling_pin", "runoff", "safetensors", "sentence_transformers", "taskAnswers", "templates", "true",
-    "alembic_version", "core.py", "jobs_skills_simulated_1", "OPENBLAS_NUM_THREADS",
+    "AbsTask", "Answer", "CommonMark", "GitHub", "KeyedVectors", "Machine_learning", "NA", "RepEval", "TaskResult",
+    "app", "dask", "datasets", "datasheet.md", "macroeconomics", "machine_learning", "max_score", "microeconomics",
+    "min_score", "null", "rolling_pin", "runoff", "safetensors", "sentence_transformers", "taskAnswers", "templates",
+    "true", "alembic_version", "core.py", "jobs_skills_simulated_1", "OPENBLAS_NUM_THREADS",
 }  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def strange_names(path: Path, text: str, names: Names, there: set[str]) -> Itera
     for line, said in said_in(text, names.nodes[path]):
         for ticked in TICKED.findall(said):
             reference = ticked.strip().removesuffix("()")
-            is_file = re.search(r"\.(?:py|md|csv|json|html|yml|toml|txt|po|css|js|sqlite|log)\b", reference)
+            is_file = re.search(r"\.(?:py|md|csv|json|html|yml|toml|txt|po|css|js|sqlite|log|safetensors)\b", reference)
             if REFERENCE.fullmatch(reference) and not is_file and not names.resolves(path, reference):
                 yield f"{path}:{line}: `{reference}`"
         for word in UNTICKED.findall(TICKED.sub(" ", said)):

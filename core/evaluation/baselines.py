@@ -52,7 +52,8 @@ MOST_PAIRS = 200_000  # beyond them spellings take longer than a page may
 
 
 def common_substring(a: str, b: str) -> float:
-    """Twice the length of the longest common substring over the lengths of both, from 0 to 1.
+    """Twice the length of the longest common substring over the lengths of both, from 0 to 1. For texts the field
+    divides by the shorter: `longest_common_substring`.
 
     >>> common_substring("parenthood", "parental")
     0.6666666666666666
@@ -276,7 +277,8 @@ def longest_run(one: str, other: str) -> int:
 
 
 def longest_common_substring(one: str, other: str) -> float:
-    """Length of the longest run of letters in both / length of the shorter; 0 where a text is empty.
+    """Length of the longest run of letters in both / length of the shorter; 0 where a text is empty. Tokens are
+    compared by `common_substring`, over the lengths of both.
 
     >>> longest_common_substring("The warm coat", "warm  COATS")
     0.9

@@ -23,8 +23,9 @@ class PairwiseDifference:
     """What is known of the difference between two models.
 
     difference : the first's figure less the second's, over the items that both are taken over; corrected and error :
-    the same without the bias of resampling, and its standard error; lower, upper : 90 % interval; first_better : the
-    probability that the first is better; p : two-sided, adjusted by Holm for all pairs of models; is_apart : p is at
+    the same without the bias of resampling, and its standard error; lower, upper : 90 % interval; first_better :
+    Φ(corrected / error), the probability that the true difference is above 0 where the corrected one is taken as normal
+    about it; p : two-sided, adjusted by Holm for all pairs of models; is_apart : p is at
     most 0.1.
     """
 
@@ -44,7 +45,7 @@ class PairwiseDifference:
 
 
 def two_sided(first_better: float) -> float:
-    """The two-sided p-value of a probability that the first of two is better: 2·min(P, 1 − P)."""
+    """The two-sided p-value of no difference, 2·min(P, 1 − P), where P is `first_better`."""
     return 2.0 * min(first_better, 1.0 - first_better)
 
 
@@ -73,7 +74,10 @@ def by_tokens(names: Sequence[str], draws: TokenDraws, figure: str = "rho_w") ->
 
 
 def first_better(corrected: float, error: float) -> float:
-    """The probability that a difference is positive, taken as normal; ½ for none without an error."""
+    """Φ(corrected / error): the probability that a difference is above 0, the corrected one taken as normal about it.
+
+    0, ½ or 1 by its sign where there is no error.
+    """
     return float(ndtr(corrected / error)) if error > 0 else (1 + float(np.sign(corrected))) / 2
 
 

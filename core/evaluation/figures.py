@@ -90,7 +90,7 @@ class WeightedResamples:
         a = np.maximum(above_x + (inside_x + 1) / 2, 1)[:, self._x.run]
         b = np.maximum(above_y + (inside_y + 1) / 2, 1)[:, self._y.run]
         ranked = (np.count_nonzero(inside_x, axis=1) > 1) & (np.count_nonzero(inside_y, axis=1) > 1)
-        raw = ((1 + self.n0) / (a + self.n0)) ** 2 + ((1 + self.n0) / (b + self.n0)) ** 2
+        raw = metrics.rank_weights(a, self.n0) + metrics.rank_weights(b, self.n0)
         weight = times * raw
         made = {
             "rho_w": lambda: _correlation(a, b, weight, ranked),

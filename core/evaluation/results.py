@@ -31,8 +31,9 @@ Ends = tuple[float | None, float | None, float | None]  # an estimate, and the e
 class FigureEstimate:
     """A correlation or the like: its estimate and the bounds of its two intervals, each None where there is none.
 
-    `lower` and `upper` say what other *votes* on these items would have given, `token_lower` and `token_upper` what
-    other *tokens* would. `reason` says why the estimate is undefined, and is empty where it is defined.
+    `lower` and `upper` say what other *votes* on these items would have given (of a random ranking: where the middle 90
+    % of such rankings lie), `token_lower` and `token_upper` what other *tokens* would. `reason` says why the estimate
+    is undefined, and is empty where it is defined.
 
     Neither interval is about `estimate`, the figure as it was measured, but about the figure without what resampling
     shows to be its bias: `corrected` (the noise of the votes taken out) and `token_corrected`. An interval is shown

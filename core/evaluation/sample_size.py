@@ -8,7 +8,8 @@ are, with the intervals of `core.evaluation.token_intervals`; more tokens than t
 
 With n of either, two are told apart with about the probability Φ(a·√n − b), as errors shrink with the root of n; b is
 near 1.645. Both are fitted to all that was tried, b with a normal prior about 1.645, and the answer is where the curve
-meets 80 %, with the interval that the number of simulations leaves (delta method, on the scale of logarithms).
+meets 80 %, with the interval that the number of simulations leaves: 1.645 times the posterior's spread about it, over a
+grid of a and b, on the scale of logarithms.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from .vote_intervals import FIGURES, difference_interval, draw_scores
 
 Progress = Callable[[int, int], None]
 
-USUAL, PRIOR = 1.645, 0.5  # where b is expected, and how far off it may lie
+EXPECTED_B, PRIOR = 1.645, 0.5  # of b's normal prior: its mean, and its standard deviation
+NORMAL_90 = 1.645  # standard errors on either side that hold 90 % of a normal distribution
 ROUGH, FINE = 6, 20  # tries of each amount while the place is sought, and about it
 RESAMPLES = 40
 WEIGHTED = FigureSettings(names=("rho_w",))
@@ -251,7 +253,7 @@ def _read_off(unit: str, figure: str, gap: float, tried: tuple[PowerEstimate, ..
     below = place < least.amount and least.told >= POWER * least.n
     if above or below:
         return Needed(unit, figure, gap, None, None, None, least.amount, max(most, last.amount), above, tried)
-    reach = float(np.exp(USUAL * error))
+    reach = float(np.exp(NORMAL_90 * error))
     amounts = (round(place), round(place / reach), round(place * reach))
     return Needed(unit, figure, gap, *amounts, least.amount, max(most, last.amount), False, tried)
 
@@ -272,8 +274,8 @@ def at_power(tried: Iterable[PowerEstimate]) -> tuple[float, float]:
     told, n = np.array([each.told for each in every], float), np.array([each.n for each in every], float)
     scale = root.max()
 
-    a, b = np.linspace(0, 12, 241)[:, None], np.linspace(USUAL - 3 * PRIOR, USUAL + 3 * PRIOR, 61)[None]
-    costs = ((b - USUAL) / PRIOR) ** 2 / 2 + np.zeros_like(a)
+    a, b = np.linspace(0, 12, 241)[:, None], np.linspace(EXPECTED_B - 3 * PRIOR, EXPECTED_B + 3 * PRIOR, 61)[None]
+    costs = ((b - EXPECTED_B) / PRIOR) ** 2 / 2 + np.zeros_like(a)
     for hits, times, at in zip(told, n, root / scale, strict=True):
         costs -= hits * log_ndtr(a * at - b) + (times - hits) * log_ndtr(b - a * at)
     weight = np.exp(costs.min() - costs)

@@ -46,6 +46,10 @@ MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined an
 class Correction:
     """Of the module's formula: `bias` is s, `items` is c, `spread` is k; `scale` is g, "z" or "root", "" for none.
 
+    A positive s moves the centre away from the mean of the resamples, as a bootstrap correction of bias does; a
+    negative one towards it. By theory c is 2, as of three times the items' variance one belongs to the interval; what
+    simulated datasets needed is less.
+
     resampled : the variances and the mean are those of g of the resamples, so that g′ falls away.
     """
 
@@ -59,14 +63,14 @@ class Correction:
 # ρ and τ share one correction; Pearson's variance falls short a little more. A figure of the top hangs on few items,
 # whose resampled copies tie with each other: its bootstrap is off its centre, and for ρ_w and τ_w counts what is of the
 # items less than threefold.
-_RANKS = Correction(0.0, 1.5, 1.05)
+_RANKS = Correction(bias=0.0, items=1.5, spread=1.05)
 CORRECTIONS: Mapping[str, Correction] = {
-    "rho_w": Correction(-0.5, 1.0, 1.05, "z", resampled=True),
-    "tau_w": Correction(0.5, 0.25, 0.95),
+    "rho_w": Correction(bias=-0.5, items=1.0, spread=1.05, resampled=True),
+    "tau_w": Correction(bias=0.5, items=0.25, spread=0.95),
     "rho": _RANKS,
     "tau": _RANKS,
-    "pearson": Correction(0.0, 1.5, 1.1),
-    "precision": Correction(0.0, 1.5, 1.05, "root"),
+    "pearson": Correction(bias=0.0, items=1.5, spread=1.1),
+    "precision": Correction(bias=0.0, items=1.5, spread=1.05, scale="root"),
 }
 NEAR = 0.03  # of the ends of a scale, where its slope would be without bounds
 

@@ -159,33 +159,51 @@ SMALL, LARGE = 150, 990  # items: one rule holds up to the first, another from t
 class IntervalRule:
     """What the interval of a figure is made of; see the module.
 
-    share is c; spread + rise·L is k; doubt is h; full is the L from which on losses count in full, 0 for always.
+    share is c; widening + rise·L is k; doubt is h; full is the L from which on losses count in full, 0 for always.
     """
 
     share: float
-    spread: float
+    widening: float
     rise: float = 0.0
     doubt: float = 0.0
     full: float = 0.0
 
-    def at(self, loss: float) -> Floats:
-        """c, k and h at an L, (3,)."""
-        part = float(np.clip(loss / self.full, 0.0, 1.0)) if self.full else 1.0
-        return np.array([self.share * part, (self.spread + self.rise * loss) * np.sqrt(part), self.doubt * part])
+    def at(self, noise: float) -> Floats:
+        """c, k and h at an L, (3,); `noise` is L."""
+        part = float(np.clip(noise / self.full, 0.0, 1.0)) if self.full else 1.0
+        return np.array([self.share * part, (self.widening + self.rise * noise) * np.sqrt(part), self.doubt * part])
 
 
 BY_LINE = ("rho_w", "rho", "tau", "precision")  # their s is what the O_b leave unexplained; τ_w's all of the deviation
-_PAIR_OF_RHO, _PAIR_OF_TAU = IntervalRule(1.5, 1.5), IntervalRule(2.5, 2.2, 0.0, 0.4)
-_PRECISION, _PAIR_OF_PRECISION = IntervalRule(0.7, 1.5, 2.0), IntervalRule(0.3, 1.3, 2.0)
+_PAIR_OF_RHO, _PAIR_OF_TAU = IntervalRule(share=1.5, widening=1.5), IntervalRule(share=2.5, widening=2.2, doubt=0.4)
+_PRECISION, _PAIR_OF_PRECISION = (
+    IntervalRule(share=0.7, widening=1.5, rise=2.0),
+    IntervalRule(share=0.3, widening=1.3, rise=2.0),
+)
 # Of each figure, and of differences in it: the rules of small and of large campaigns.
 RULES: dict[tuple[str, bool], tuple[IntervalRule, IntervalRule]] = {
-    ("rho_w", False): (IntervalRule(2 / 3, 1.0, 2.5), IntervalRule(2 / 3, 0.72, 2.5)),
-    ("rho_w", True): (IntervalRule(0.0, 0.8, 4.0), IntervalRule(0.0, 0.72, 1.0)),
-    ("tau_w", False): (IntervalRule(0.8, 1.9, full=0.3), IntervalRule(0.6, 1.3, full=0.2)),
-    ("tau_w", True): (IntervalRule(0.0, 1.5, full=0.2), IntervalRule(0.0, 1.3, full=0.2)),
-    ("rho", False): (IntervalRule(1.4, 1.4, 0.0, 0.2), IntervalRule(1.1, 1.3, 0.0, 0.15)),
+    ("rho_w", False): (
+        IntervalRule(share=2 / 3, widening=1.0, rise=2.5),
+        IntervalRule(share=2 / 3, widening=0.72, rise=2.5),
+    ),
+    ("rho_w", True): (
+        IntervalRule(share=0.0, widening=0.8, rise=4.0),
+        IntervalRule(share=0.0, widening=0.72, rise=1.0),
+    ),
+    ("tau_w", False): (
+        IntervalRule(share=0.8, widening=1.9, full=0.3),
+        IntervalRule(share=0.6, widening=1.3, full=0.2),
+    ),
+    ("tau_w", True): (IntervalRule(share=0.0, widening=1.5, full=0.2), IntervalRule(share=0.0, widening=1.3, full=0.2)),
+    ("rho", False): (
+        IntervalRule(share=1.4, widening=1.4, doubt=0.2),
+        IntervalRule(share=1.1, widening=1.3, doubt=0.15),
+    ),
     ("rho", True): (_PAIR_OF_RHO, _PAIR_OF_RHO),
-    ("tau", False): (IntervalRule(1.9, 1.8, 0.0, 0.35), IntervalRule(1.5, 1.8, 0.0, 0.2)),
+    ("tau", False): (
+        IntervalRule(share=1.9, widening=1.8, doubt=0.35),
+        IntervalRule(share=1.5, widening=1.8, doubt=0.2),
+    ),
     ("tau", True): (_PAIR_OF_TAU, _PAIR_OF_TAU),
     ("precision", False): (_PRECISION, _PRECISION),
     ("precision", True): (_PAIR_OF_PRECISION, _PAIR_OF_PRECISION),
@@ -230,11 +248,12 @@ def interval(
     if len(found) < FEWEST or len(found) < (1 - MOST_UNDEFINED) * len(drawn):
         return None
     by_line = name in BY_LINE
-    spread = _unexplained(found, of_scores) if by_line else float(found.std(ddof=1))
-    c, k, h = _constants(name, of_difference, n_items, 1.0 - float(of_scores.mean()))
-    loss = estimate - float(found.mean())
-    corrected = estimate + c * loss
-    error = float(np.hypot(k * spread, h * loss))
+    # As the module's formula names them: s, D (here `lost`), and L by which c, k and h are found.
+    s = _unexplained(found, of_scores) if by_line else float(found.std(ddof=1))
+    c, k, h = _constants(name, of_difference, n_items, noise=1.0 - float(of_scores.mean()))
+    lost = estimate - float(found.mean())
+    corrected = estimate + c * lost
+    error = float(np.hypot(k * s, h * lost))
     reach = float(ndtri((1 + level) / 2)) * error
     least, most = (0.0, 1.0) if name == "precision" else (-1.0, 1.0)
     ends = (least - most, most - least) if of_difference else (least, most)
@@ -242,9 +261,9 @@ def interval(
     return Interval(corrected, error, lower, upper)
 
 
-def _constants(name: str, of_difference: bool, n_items: int, loss: float) -> tuple[float, float, float]:
-    """c, k and h for a ranking of so many items; between `SMALL` and `LARGE` by the logarithm of their number."""
-    small, large = (rule.at(max(loss, 0.0)) for rule in RULES[name, of_difference])
+def _constants(name: str, of_difference: bool, n_items: int, noise: float) -> tuple[float, float, float]:
+    """c, k and h at an L of `noise`; between `SMALL` and `LARGE` items by the logarithm of their number."""
+    small, large = (rule.at(max(noise, 0.0)) for rule in RULES[name, of_difference])
     part = float(np.clip(np.log(LARGE / max(n_items, 1)) / np.log(LARGE / SMALL), 0.0, 1.0))
     c, k, h = (part * small + (1 - part) * large).tolist()
     return c, k, h

@@ -15,7 +15,7 @@ import numpy as np
 from ..ballots.draw import select_items
 from ..base.parallel import Progress
 from ..plan import Plan
-from ..scores.borda import VotesOf, rescaled, rescaling_slope, tally, updated_mean
+from ..scores.borda import VotesOf, chained, tally
 from ..scores.uncertainty import bootstrap_intervals, resampled_scores
 from ..tables import Floats, Ints
 from .base import Held, Mode, Protocol, ProtocolInfo, Sampler, Scored, SelectedItems
@@ -92,10 +92,8 @@ class Paper(Protocol):
             return scored(votes, x, x, x, (times > 0).astype(np.int64), times)
         mean, count = standing(self.scored(held, mode))
         mean, count = mean[votes.items], count[votes.items]
-        slope = rescaling_slope(x, mean)
-        y = rescaled(x, slope)
-        mean, count = updated_mean(y, mean, count)
-        return scored(votes, x, y, mean, count, times, float(slope))
+        step = chained(x, mean, count)
+        return scored(votes, x, step.y, step.mean, step.count, times, float(step.slope))
 
     def resample(
         self,

@@ -95,30 +95,50 @@ def rescale(x: ArrayLike, previous_mean: ArrayLike, previous_count: ArrayLike) -
         counts = np.broadcast_to(np.asarray(previous_count, dtype=np.int64), scores.shape)
     except ValueError:
         raise InputError(f"previous_count must have one entry for each of {len(scores)} items.") from None
-    slope = rescaling_slope(scores, before)
-    y = rescaled(scores, slope)
-    mean, count = updated_mean(y, before, counts)
-    return Rescaled(y, mean, count, float(slope))
+    step = chained(scores, before, counts)
+    return Rescaled(step.y, step.mean, step.count, float(step.slope))
 
 
-# The three steps work on axis 0 = items, so that the bootstrap runs them on (items, resamples).
+# What follows works on axis 0 = items, so that the bootstrap runs it on (items, resamples).
+
+
+@dataclass(frozen=True, eq=False)
+class ChainStep:
+    """One more ballot in the chain of Eqs. 5 and 6: b̂, y, the new ȳ and its count."""
+
+    slope: Floats
+    y: Floats
+    mean: Floats
+    count: Ints
+
+
+def chained(x: Floats, mean: Floats, count: Ints, slope: Floats | None = None) -> ChainStep:
+    """x of ballot k > 1 brought to the scale of the first (Eq. 6) and averaged into ȳ (Eq. 5): the one place of both.
+
+    mean, count : ȳ(k−1) and how many y's are in it. Without `slope` it is that of these items, which must be all of
+    the ballot's. Nothing is checked; see `rescale`.
+    """
+    slope = rescaling_slope(x, mean) if slope is None else slope
+    y = on_first_scale(x, slope)
+    return ChainStep(slope, y, *updated_mean(y, mean, count))
 
 
 def rescaling_slope(x: Floats, mean: Floats) -> Floats:
-    """b̂ of Eq. 6 over axis 0; NaN where no item with x and ȳ has x < 1."""
+    """b̂ = Σ(1 − x)(1 − ȳ) / Σ(1 − x)², the second line of Eq. 6, over axis 0; NaN where no item has x, ȳ and x < 1."""
     both = ~(np.isnan(x) | np.isnan(mean))
     gap = np.where(both, 1.0 - x, 0.0)
     mean_gap = np.where(both, 1.0 - mean, 0.0)
     return _ratio((gap * mean_gap).sum(axis=0), (gap * gap).sum(axis=0))
 
 
-def rescaled(x: Floats, slope: Floats) -> Floats:
-    """y of Eq. 6; 1 where x is 1, whatever the slope."""
+def on_first_scale(x: Floats, slope: Floats) -> Floats:
+    """y = 1 − b̂ + b̂·x, the first line of Eq. 6; 1 where x is 1, whatever the slope."""
     return np.where(x == 1.0, 1.0, 1.0 - slope * (1.0 - x))
 
 
 def updated_mean(y: Floats, mean: Floats, count: Ints) -> tuple[Floats, Ints]:
-    """ȳ and its count with one more y; a missing y changes neither, a missing ȳ starts with y."""
+    """ȳ of Eq. 5, the mean of the y's so far, and its count with one more y; a missing y changes neither, a missing ȳ
+    starts with y."""
     there = ~np.isnan(y)
     total = np.where(count > 0, mean * count, 0.0) + np.where(there, y, 0.0)
     new_count = count + there

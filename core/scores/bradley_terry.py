@@ -42,7 +42,9 @@ from .newton import Start, minimise
 from .pair_graph import PairGraph, checked_parts, disconnected
 from .voter_effects import Data, Effects, Likelihood
 
-DEFAULT_LAPSE, DEFAULT_RIDGE = 0.03, 0.02
+DEFAULT_LAPSE = 0.03
+DEFAULT_RIDGE = 0.02  # of `fit_bradley_terry` where nobody says otherwise
+RIDGE = 0.1  # of every fit behind ballots, scores and halves: the best rankings in simulations, docs/runoff.md
 TOLERANCE = 1e-6
 EXACT_BORDA = 2000  # items up to which expected Borda scores are plain sums
 KNOT_DISTANCE = 0.05
@@ -307,9 +309,6 @@ def _check(lapse: float | None, ridge: float, own_lapse: bool) -> None:
         raise InputError(f"The ridge must be a number, 0 or more, found {ridge!r}.")
 
 
-RIDGE = 0.1  # of the fits behind ballots and scores; found by simulation, docs/runoff.md
-
-
 def fit_with_voters(
     first: ArrayLike,
     second: ArrayLike,
@@ -320,7 +319,7 @@ def fit_with_voters(
     start: ArrayLike | BradleyTerry | None = None,
     tolerance: float = 1e-6,
 ) -> BradleyTerry:
-    """The fit of all votes so far: every voter with a lapse and a sharpness of their own, ridge 0.1.
+    """The fit of all votes so far: every voter with a lapse and a sharpness of their own, ridge `RIDGE`.
 
     Without voters all votes count alike; so they do where the voters' own effects don't converge, as with few voters
     who never contradict themselves: θ is the same kind of score then, and `voter_lapse` has one entry. Parameters,

@@ -147,7 +147,15 @@ def _move_together(here: Optimum, gradient: Floats, slope: Floats, ridge: float)
 def _joint_step(
     here: Optimum, gradient: Floats, slope: Floats, ridge: float, *, expected: bool
 ) -> tuple[Floats, Floats] | None:
-    """Newton's step of scores and effects; None where the second derivatives don't bend upwards everywhere."""
+    """Newton's step of scores and effects; None where the second derivatives don't bend upwards everywhere.
+
+    With H the second derivatives in the scores (the graph's Laplacian and the ridge), E those in the effects (a block a
+    voter) and C the mixed ones, the step (x, t) solves
+
+        H x + C t = g,   Cᵀ x + E t = e.
+
+    The effects are eliminated, t = E⁻¹(e − Cᵀ x), which leaves (H − C E⁻¹ Cᵀ) x = g − C E⁻¹ e for conjugate gradients.
+    """
     data, effects = here.likelihood.data, here.likelihood.effects
     bends = here.likelihood.bends(expected=expected)
     here.graph.weigh(bends.scores, ridge)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..base.parallel import check_workers, spread, workers_for
 from ..errors import InputError
 from ..tables import Bools, Floats, Ints, VoteColumns
-from .bradley_terry import BradleyTerry, fit_bradley_terry
+from .bradley_terry import RIDGE, BradleyTerry, fit_bradley_terry
 from .newton import Start, minimise
 from .voter_effects import Data, Effects, Likelihood
 
@@ -46,7 +46,7 @@ def split_half(
     n_items: int,
     repetitions: int = 20,
     rng: np.random.Generator,
-    ridge: float = 0.1,
+    ridge: float = RIDGE,
     workers: int | None = 1,
 ) -> RepeatedCorrelation:
     """The correlation between scores from one random half of the voters and from the other.

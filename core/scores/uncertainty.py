@@ -32,7 +32,7 @@ from ..base.parallel import Progress, check_workers, spread, workers_for
 from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
 from ..tables import Floats, Ints, VoteColumns
-from .borda import VotesOf, check_range, places_of, rescaled, rescaling_slope, updated_mean
+from .borda import VotesOf, chained, check_range, places_of, updated_mean
 from .bradley_terry import BradleyTerry
 from .newton import Start, minimise
 from .pair_graph import PairGraph
@@ -366,10 +366,11 @@ def _replay(
         rows = place[positions]
         times = votes @ drawn
         x = np.divide(points @ drawn, times, out=np.full(times.shape, np.nan), where=times != 0)
-        if number > 0:
-            used[number] = rescaling_slope(x, mean[rows]) if slopes is None else slopes[number]
-            x = rescaled(x, used[number])
-        mean[rows], count[rows] = updated_mean(x, mean[rows], count[rows])
+        if number == 0:
+            mean[rows], count[rows] = updated_mean(x, mean[rows], count[rows])
+        else:
+            step = chained(x, mean[rows], count[rows], None if slopes is None else slopes[number])
+            used[number], mean[rows], count[rows] = step.slope, step.mean, step.count
     return mean, used
 
 

@@ -10,7 +10,8 @@ g = ½, and ε is the probability that the voter names the lower item of a clear
 how fine a difference the voter tells; the sharpnesses have geometric mean 1, which sets the unit of θ.
 
 ε = ½·logistic(ℓ), s = exp(σ), b = logistic(β); ℓ, σ, β have normal priors, so that a voter of few votes is
-taken for an ordinary one.
+taken for an ordinary one. ε is the lapse here; simulated voters have the same ε as their oversight
+(`core.voters.model`).
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from scipy.special import expit, logit
 
 from ..tables import Bools, Floats, Ints
 
-SPREAD_OF_SHARPNESS = 0.4  # prior standard deviations of σ, ℓ and β
+# Prior standard deviations of σ, ℓ and β. That of σ was found by simulated campaigns (docs/runoff.md: wider than .5
+# costs ρ_w); those of ℓ and β let log-odds differ by 1.
+SPREAD_OF_SHARPNESS = 0.4
 SPREAD_OF_LAPSE = 1.0
 SPREAD_OF_SIDE = 1.0
-SMALLEST = 1e-300
+SMALLEST = 1e-300  # below it a probability counts as this much, so that logarithms stay finite
 BLOCK = 16_384  # rows worked on at once
 LARGEST_EXPONENT = 700.0
 LONGEST_STEP = 2.0

@@ -15,7 +15,7 @@ import numpy as np
 from ..plan import Plan
 from ..protocols.base import Held, Mode, Sampler, Scored, SelectedItems, Votes
 from ..protocols.paper import Paper, Uniform, borda_of, scored, standing
-from ..scores.borda import VotesOf, rescaled, rescaling_slope
+from ..scores.borda import VotesOf, on_first_scale, rescaling_slope
 from ..tables import Floats, Ints
 
 
@@ -109,7 +109,7 @@ class Released(Paper):
             return scored(votes, x, x, x, np.ones(len(x), dtype=np.int64), times)
         before = standing(self.scored(held, mode))[0][items]
         slope, k = rescaling_slope(x, before), len(held) + 1
-        y = rescaled(x, slope)
+        y = on_first_scale(x, slope)
         mean = ((k - 2) * before + y) / (k - 1)
         return scored(votes, x, y, mean, np.full(len(x), k - 1), times, float(slope))
 

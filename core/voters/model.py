@@ -6,6 +6,8 @@ voter's nonconformity, η ~ N(0, 1) drawn once for each voter and item and kept 
 and F the cut to [−1, 1]; asked for relatedness, |o|. The voter prefers the item of the higher opinion,
 but with probability ε names the other. Equal opinions are a tie, and oversight doesn't touch ties.
 
+What is the oversight ε here is the lapse of fits to votes (`core.scores.voter_effects`), which have the same ε.
+
 Reference: Lombardo et al. (2020), EMNLP, Eq. 11 and section 4.1.
 
 Kinds of voter that no panel is without

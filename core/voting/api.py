@@ -56,7 +56,7 @@ from ..store.voting.visits import (  # fmt: skip
     who_begins,
     who_of,
 )
-from ..store.voting.voter_views import TaskPlace, VoterView, make_view, show, shown
+from ..store.voting.voter_views import TaskPlace, VoterView, make_view, next_view, show
 from .process import PORT, announce, beat, leave
 
 __all__ = [
@@ -260,7 +260,7 @@ def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Visito
         return view
     with _writing(store, code) as conn:
         found = _comer(conn, code, cookie, visit, who or Visitor())  # anew: the row's id may be another's by now
-        return found if isinstance(found, VoterView) else shown(conn, found[0], carried_over(conn, *found))
+        return found if isinstance(found, VoterView) else next_view(conn, found[0], carried_over(conn, *found))
 
 
 def glance(store: Store, code: str, cookie: str = "", visit: str = "", who: Visitor | None = None) -> VoterView | None:
@@ -379,13 +379,13 @@ def begin(
             return make_view(at, "uninvited", visit)
         before = known_session(conn, at, code, who, session_of(conn, at, cookie) if cookie else None)
         if before is not None and (who.platform or who.token or is_shut_out(conn, at, before)):
-            return shown(conn, at, carried_over(conn, at, before))
+            return next_view(conn, at, carried_over(conn, at, before))
         check_word(at, who, word)
         begins = who_begins(conn, at, code, who, name, visit)
         session, is_new = begin_session(conn, at, *begins, address=hashed(at.address_salt, sender))
         if is_new:
             note_traits(conn, at, traits or {})
-        return shown(conn, at, session)
+        return next_view(conn, at, session)
 
 
 def example_done(store: Store, code: str, cookie: str, form: str, number: int) -> VoterView:
@@ -396,7 +396,7 @@ def example_done(store: Store, code: str, cookie: str, form: str, number: int) -
         if number == session.n_examples < len(at.examples):
             row = sa.update(t.sitting).where(t.sitting.c.id == session.id)
             conn.execute(row.values(n_examples=session.n_examples + 1, seen_at=now()))
-        return shown(conn, at, read_session(conn, session.id) or session)
+        return next_view(conn, at, read_session(conn, session.id) or session)
 
 
 NOT_SAVED = translatable("Your last answer wasn’t saved.")
@@ -425,7 +425,7 @@ def vote(
             sent = session or session_of(conn, at, cookie)
             is_stored = sent is not None and stands(conn, at.page, sent.id, task, n, choice)
             said = "" if is_stored else NOT_SAVED
-            return make_view(at, at.state, cookie, said=said) if session is None else shown(conn, at, session, said)
+            return make_view(at, at.state, cookie, said=said) if session is None else next_view(conn, at, session, said)
         said = record(conn, at.page, session, task, n, choice, seconds)
         session = read_session(conn, session.id) or session
         settings = at.page.settings
@@ -435,7 +435,7 @@ def vote(
             elif settings.gold_action == "set aside":
                 set_aside(conn, at.page, session.id)
             session = read_session(conn, session.id) or session
-        view = shown(conn, at, session, _SAID[said])
+        view = next_view(conn, at, session, _SAID[said])
         if view.kind == "between":
             row = sa.update(t.sitting).where(t.sitting.c.id == session.id)
             conn.execute(row.values(n_done=t.sitting.c.n_tasks))
@@ -446,24 +446,24 @@ def undo(store: Store, code: str, cookie: str, form: str, *, task: int, n: int) 
     """Take the answer at a place back, if it is the voter's last in the task, so that it is asked again."""
     with _act(store, code, cookie, form) as (conn, at, session):
         if session is None or session.state != "voting":
-            return make_view(at, at.state, cookie) if session is None else shown(conn, at, session)
+            return make_view(at, at.state, cookie) if session is None else next_view(conn, at, session)
         said = take_back_last(conn, at.page, session, task, n)
         if said == "undone":
             row = sa.update(t.sitting).where(t.sitting.c.id == session.id)
             conn.execute(row.values(n_done=t.sitting.c.n_tasks - 1))
-        return shown(conn, at, read_session(conn, session.id) or session, _SAID[said])
+        return next_view(conn, at, read_session(conn, session.id) or session, _SAID[said])
 
 
 def more(store: Store, code: str, cookie: str, form: str) -> VoterView:
     """Another task, once the last one is done and as long as the voter may have one."""
     with _act(store, code, cookie, form) as (conn, at, session):
         if session is None or session.state != "voting":
-            return make_view(at, at.state, cookie) if session is None else shown(conn, at, session)
-        view = shown(conn, at, session)
+            return make_view(at, at.state, cookie) if session is None else next_view(conn, at, session)
+        view = next_view(conn, at, session)
         if view.kind != "between" or not view.may_more:
             return view
         lease_task(conn, at.page, session)
-        return shown(conn, at, read_session(conn, session.id) or session)
+        return next_view(conn, at, read_session(conn, session.id) or session)
 
 
 def finish(store: Store, code: str, cookie: str, form: str) -> VoterView:
@@ -471,11 +471,11 @@ def finish(store: Store, code: str, cookie: str, form: str) -> VoterView:
     with _act(store, code, cookie, form) as (conn, at, session):
         if session is None:
             return make_view(at, at.state, cookie)
-        view = shown(conn, at, session)
+        view = next_view(conn, at, session)
         if view.kind != "between":
             return view
         settings = at.page.settings
         own = secrets.token_hex(4).upper()
         code_shown = {"none": "", "shared": settings.code, "own": own}[settings.completion]
         stop(conn, session.id, "finished", code_shown or None)
-        return shown(conn, at, read_session(conn, session.id) or session)
+        return next_view(conn, at, read_session(conn, session.id) or session)

@@ -24,8 +24,7 @@ from core.store.votes.payment import (
 )
 from core.store.votes.uploads import of_sessions
 from core.store.voting.owner_commands import read_voting
-from core.views import file_kinds
-from core.views import wording as at_stake
+from core.views import file_kinds, wording
 from core.votes.payment import Review, id_list
 from ui.collect.voting_box import voting_panel
 from ui.shared import frame, jobs
@@ -105,7 +104,7 @@ def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
     if proposal == "withdraw":
         sittings = here["sitting"].astype(int).tolist()
         stake = of_sessions(frame.store(), project.id, sittings)
-        st.caption(frame.plain(at_stake.deletion_text(at_stake.TAKES_OUT, stake)))
+        st.caption(frame.plain(wording.deletion_text(wording.TAKES_OUT, stake)))
         command = WithdrawVoters(project.id, frame.expected(), tuple(sittings))
         jobs.offer(f"Take the votes of {many(len(here), 'voter')} out", command, **options)
         return

@@ -23,7 +23,7 @@ from core.views.kinds import rounds as view
 from core.views.kinds.rounds import RoundView
 from core.views.wording import moment
 from ui.collect.payment_box import payment
-from ui.collect.uploads import to_withdraw, upload_box
+from ui.collect.uploads import choose_upload, upload_box
 from ui.collect.voting_box import round_voting_panel
 from ui.shared import choosers, frame, jobs, kinds
 
@@ -211,7 +211,7 @@ def _uploads(project: Project, found: RoundView) -> None:
     if not there or not found.round.is_open:
         return
     with st.container(border=True):
-        upload = to_withdraw(project, there, "Withdraw a file", found.round.id, noun="answer")
+        upload = choose_upload(project, there, "Withdraw a file", found.round.id, noun="answer")
         if st.button("Withdraw it", key=f"withdraw-{found.round.id}"):
             jobs.send(WithdrawUpload(project.id, frame.expected(), upload.id, upload.filename, noun="answer"))
 

@@ -30,8 +30,7 @@ from core.store.projects.plans import PILOT
 from core.store.projects.project_commands import Project
 from core.store.votes.judgements import read_policy
 from core.store.votes.uploads import Upload
-from core.views import file_kinds
-from core.views import wording as at_stake
+from core.views import file_kinds, wording
 from core.views.wording import moment
 from core.votes.reasons import REJECTED, REPEATS
 from ui.shared import cache, choosers, frame, jobs
@@ -39,7 +38,7 @@ from ui.shared.columns_form import answers_of, mapping_box, questions_box, remar
 from ui.shared.files import in_chosen_encoding
 from ui.shared.upload_report_box import upload_report
 
-_BROUGHT = "_brought"  # in the session: files as they were laid down, by their ids
+_LAID_DOWN = "_brought"  # in the session: files as they were laid down, by their ids
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
 
 def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> MeasuredFigure[FileRead] | None:
     """What a file holds; None where it can't be read, which is told, or isn't yet."""
-    known = st.session_state.setdefault(_BROUGHT, {})
+    known = st.session_state.setdefault(_LAID_DOWN, {})
     try:
         if file.file_id not in known:
             place = "round results" if ballot.is_round else "results"
@@ -108,7 +107,7 @@ def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Measu
     wanted = ReadFile.of(project.id, project.revision, ballot, known[file.file_id], answers_of(file))
     box = st.container()
     found = jobs.figure(
-        wanted, project, "Read it again", key=f"read-{file.file_id}", by_itself=partial(_bring_again, store, file),
+        wanted, project, "Read it again", key=f"read-{file.file_id}", before_job=partial(_bring_again, store, file),
         icon=":material/refresh:", help=None,
     )  # fmt: skip
     if found is None or found.result.problem:
@@ -158,7 +157,7 @@ def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: Meas
 
 def _take(project: Project, ballot: Ballot, files: list[tuple[Any, MeasuredFigure[FileRead]]]) -> None:
     """Take the votes of files, each with how its columns are read; the upload box is empty then."""
-    brought = st.session_state[_BROUGHT]
+    brought = st.session_state[_LAID_DOWN]
     try:
         for file, _ in files:
             _bring_again(frame.store(), file)
@@ -172,7 +171,7 @@ def _take(project: Project, ballot: Ballot, files: list[tuple[Any, MeasuredFigur
 
 def _empty() -> None:
     st.session_state["_upload_turn"] += 1
-    st.session_state.pop(_BROUGHT, None)
+    st.session_state.pop(_LAID_DOWN, None)
 
 
 def upload_list(project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
@@ -199,12 +198,12 @@ def upload_list(project: Project, uploads: tuple[Upload, ...], open_number: int 
     if not there:
         return
     with st.container(border=True):
-        upload = to_withdraw(project, there, "Withdraw an upload", project.id, noun="vote")
+        upload = choose_upload(project, there, "Withdraw an upload", project.id, noun="vote")
         if st.button("Withdraw it", key="withdraw"):
             jobs.send(WithdrawUpload(project.id, frame.expected(), upload.id, upload.filename))
 
 
-def to_withdraw(project: Project, there: Sequence[Upload], label: str, key: object, *, noun: str) -> Upload:
+def choose_upload(project: Project, there: Sequence[Upload], label: str, key: object, *, noun: str) -> Upload:
     """The one of some uploads that is chosen to be taken back, and what goes with it; `noun` is what it holds."""
     by_id = {upload.id: upload for upload in there}
     names = {upload.id: f"{upload.filename}, {moment(upload.accepted_at)} UTC" for upload in there}
@@ -216,7 +215,7 @@ def to_withdraw(project: Project, there: Sequence[Upload], label: str, key: obje
         help=f"Its {noun}s stay in the store, marked, and count no more. The same file can be taken again.",
     )
     stake = cache.load_at_stake(frame.store(), project, id_)
-    st.caption(frame.plain(at_stake.deletion_text(at_stake.TAKES_OUT, stake, noun=noun)))
+    st.caption(frame.plain(wording.deletion_text(wording.TAKES_OUT, stake, noun=noun)))
     return by_id[id_]
 
 

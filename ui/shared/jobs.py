@@ -134,7 +134,7 @@ def figure(
     *,
     key: str,
     on_request: bool = False,
-    by_itself: Callable[[], Any] | None = None,
+    before_job: Callable[[], Any] | None = None,
     **options: Any,
 ) -> MeasuredFigure[R] | None:
     """A figure of the project as it stands; None as long as it isn't there: the `button` that asks for it, or the sign
@@ -142,17 +142,17 @@ def figure(
 
     What is short is there at once, `on_request` after the button; `options` go to the button. Of what a job has found
     it is said where votes have come in on the voting page since, and it can be made anew. A job is begun without being
-    asked for where `by_itself` is given: it is called before each job.
+    asked for where `before_job` is given: it is called before each job.
     """
     store = frame.store()
     if not executor.takes_long(store, wanted):
         return _at_once(wanted, project, button, key, on_request, options)
     job = job_of(store, wanted)
     if job is None or not is_there(store, wanted, job):
-        if by_itself is not None and (job is None or job.state == "done"):
-            begin(wanted, by_itself)
+        if before_job is not None and (job is None or job.state == "done"):
+            begin(wanted, before_job)
         else:
-            _ask(wanted, job, button, key, {"help": HELP, **options}, by_itself)
+            _ask(wanted, job, button, key, {"help": HELP, **options}, before_job)
         return None
     found = cache.kept(store, project, wanted, job)
     if since := found.votes_since(project):
@@ -191,7 +191,7 @@ def _ask(
     button: str,
     key: str,
     options: dict[str, Any],
-    before: Callable[[], Any] | None = None,
+    before_job: Callable[[], Any] | None = None,
 ) -> None:
     """The sign of the job that measures a figure, or the button that starts one, with why the last ended early."""
     if job is not None and not job.ended:
@@ -199,28 +199,28 @@ def _ask(
         return
     if job is not None and job.state == "failed":
         st.warning(frame.plain(f"{wanted.doing} ended early. {job.error}"))
-    start_button(wanted, button, f"compute-{key}", before, **options)
+    start_button(wanted, button, f"compute-{key}", before_job, **options)
 
 
 def start_button(
-    wanted: Figure[Any], button: str, key: str, before: Callable[[], Any] | None = None, **options: Any
+    wanted: Figure[Any], button: str, key: str, before_job: Callable[[], Any] | None = None, **options: Any
 ) -> None:
     """A button that starts the job of a figure, unless it is under way; `options` go to the button."""
     if st.button(button, key=key, on_click=frame.pressed, **{"icon": ":material/calculate:", **options}):
-        begin(wanted, before)
+        begin(wanted, before_job)
 
 
-def begin(wanted: Figure[Any], before: Callable[[], Any] | None = None) -> None:
+def begin(wanted: Figure[Any], before_job: Callable[[], Any] | None = None) -> None:
     """Start the job of a figure, and draw the page anew; an error is shown in place."""
-    if start(wanted, before):
+    if start(wanted, before_job):
         st.rerun()
 
 
-def start(wanted: Figure[Any], before: Callable[[], Any] | None = None) -> bool:
+def start(wanted: Figure[Any], before_job: Callable[[], Any] | None = None) -> bool:
     """Start the job of a figure within this run; whether it could be, as an error is shown in place."""
     try:
-        if before is not None:
-            before()
+        if before_job is not None:
+            before_job()
         executor.start(frame.store(), wanted)
     except RunoffError as error:
         frame.show_error(error)

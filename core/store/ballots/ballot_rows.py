@@ -251,6 +251,10 @@ def check_meant(conn: sa.Connection, project_id: str, found: Ballot | None, code
     raise StaleError(f"{sentence_start(told)}{instead}. Nothing was done. The page now shows how it stands.")
 
 
+# What a generator of a ballot's seed draws: the second number of it. Changing one changes every such draw.
+FOR_SELECTION, FOR_INTERVALS, FOR_PILOT, FOR_CHECKS, FOR_PROPOSED_GOLD, FOR_ROUND = 1, 2, 5, 8, 9, 11
+
+
 def ballot_seed(project_seed: int, plan_seed: int, number: int, place: int | None = None) -> int:
     """The seed of ballot `number`, 0 for the pilot.
 

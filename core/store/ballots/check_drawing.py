@@ -34,7 +34,7 @@ from ..engine import Store
 from ..tokens.areas import items_of
 from ..votes.checks import MAX_GOLD
 from ..votes.tallies import ballot_votes
-from .ballot_rows import closed_ballots_of
+from .ballot_rows import FOR_CHECKS, FOR_PROPOSED_GOLD, closed_ballots_of
 
 Pairs = list[tuple[int, int]]
 
@@ -70,7 +70,7 @@ def propose_gold(store: Store, project_id: str, *, area_id: int | None = None, n
     with store.read() as conn:
         votes = [ballot_votes(conn, ballot.id) for ballot in closed_ballots_of(conn, project_id, area_id)]
     fitted = fit_if_possible(votes)
-    return [] if fitted is None else clear_pairs(fitted, n, rng=np.random.default_rng([seed, 9]))
+    return [] if fitted is None else clear_pairs(fitted, n, rng=np.random.default_rng([seed, FOR_PROPOSED_GOLD]))
 
 
 def typed_gold(store: Store, project_id: str, text: str, *, area_id: int | None = None) -> Pairs:
@@ -120,7 +120,7 @@ def _positions(conn: sa.Connection, project_id: str, area_id: int | None) -> dic
 
 def draw_for(coming: CheckContext, drawn: DrawnBallot) -> DrawnChecks:
     """Draw the checks of a ballot. Without a fit there is no gold but that given by hand, and no audit."""
-    rng = np.random.default_rng([coming.seed, 8])
+    rng = np.random.default_rng([coming.seed, FOR_CHECKS])
     settings, fitted = coming.settings, coming.fitted
     gold = list(coming.by_hand)
     n_places = n_gold_places(settings, drawn.n_tasks, coming.n_voters)

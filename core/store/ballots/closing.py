@@ -16,7 +16,7 @@ from ..scores.next_ballot_value import audit_votes, next_after, stored_audit
 from ..scores.scoring import score_ballot, score_round, write_round_scores, write_scores
 from ..votes.judgements import recount
 from ..votes.tallies import ballot_votes, write_tallies
-from ..voting.closing_pause import end_voting, with_closing_pause
+from ..voting.closing_pause import close_page, with_closing_pause
 from ..voting.owner_commands import forget_addresses
 from .ballot_rows import Ballot, ballots_of, check_meant, open_ballot_of, pilot_of, rounds_of, sentence_start
 
@@ -89,7 +89,7 @@ def _close_round(store: Store, project: sa.Row, found: Ballot, scores: RoundScor
             scores = score_round(change.conn, project.id, found)
         write_round_scores(change, found, scores)
         _mark_no_longer_open(change.conn, found)
-        end_voting(change.conn, found.id)
+        close_page(change.conn, found.id)
         change.detail = ballot_named(change.conn, project.id, found.area_id, found.number, found.purpose)
         change.detail |= {"scheme": found.scheme} | scores.fit
 

@@ -29,7 +29,18 @@ from ..scores.scoring import fitted_items
 from ..tokens.areas import items_of, n_items_of
 from ..votes.model_answers import has_model_answers
 from ..votes.tallies import Progress, ballot_votes, write_progress
-from .ballot_rows import Ballot, ballot_seed, ballots_of, open_ballot_of, pilot_of, round_of, rounds_of, sentence_start
+from .ballot_rows import (
+    FOR_ROUND,
+    FOR_SELECTION,
+    Ballot,
+    ballot_seed,
+    ballots_of,
+    open_ballot_of,
+    pilot_of,
+    round_of,
+    rounds_of,
+    sentence_start,
+)
 from .check_drawing import (
     CheckContext,
     Pairs,
@@ -197,7 +208,7 @@ def _fitted(held: Sequence[Held]) -> FittedVotes | None:
 
 def _chosen_by(protocol: Protocol, held: Sequence[Held], due: BallotToDraw) -> BallotItems:
     """Who goes on; `due.chosen` has all items of the ranking."""
-    chosen = protocol.select(held, due.size, np.random.default_rng([due.seed, 1]))
+    chosen = protocol.select(held, due.size, np.random.default_rng([due.seed, FOR_SELECTION]))
     ids = due.chosen.ids[np.searchsorted(due.chosen.positions, chosen.items)]
     return BallotItems(chosen.items, ids, chosen.entry.tolist(), chosen.n_tied, chosen.n_tied_kept, chosen.lost)
 
@@ -321,7 +332,7 @@ def draw_round(
     seed = round_seed(project.seed, settings.seed, number, ranking.position)
     asked = items if entry is None else items[items["item"].isin(entry.index)]
     scores = None if entry is None else entry["theta"].to_numpy()
-    drawn = kind.questions(asked, settings, np.random.default_rng([seed, 11]), scores)
+    drawn = kind.questions(asked, settings, np.random.default_rng([seed, FOR_ROUND]), scores)
     with command(store, project_id, "draw round", expected_revision=project.revision) as change:
         _insert_round(change, _NewRound(ranking, number, seed, settings, drawn, items, entry))
     return number

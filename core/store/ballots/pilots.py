@@ -18,7 +18,7 @@ from ..engine import Store
 from ..projects.plans import PILOT, ranking_of, settings_of
 from ..schema.ballots import TRIAL
 from ..tokens.areas import items_of
-from .ballot_rows import ballot_seed, ballots_of, pilot_of
+from .ballot_rows import FOR_PILOT, ballot_seed, ballots_of, pilot_of
 from .drawing import BallotItems, BallotToDraw, insert_ballot
 
 FEWEST, STANDARD, MOST = 20, 60, 200  # comparisons
@@ -56,7 +56,7 @@ def draw_pilot(
         if len(items) < 2:
             raise StoreError("A pilot needs at least two items. Add tokens on the Tokens page.")
         size = min(len(items), n_comparisons)
-        rng = np.random.default_rng([seed, 5])
+        rng = np.random.default_rng([seed, FOR_PILOT])
         sample = np.sort(rng.choice(len(items), size=size, replace=False))
         positions, ids = items["item"].to_numpy()[sample], items.index.to_numpy()[sample]
         appearances = max(2, min(size - 1, 2 * n_comparisons // size))

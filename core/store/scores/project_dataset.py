@@ -23,7 +23,7 @@ from ...protocols.base import BOTH
 from ...scores import borda
 from ...tables import BALLOT_SCORES, DATASET, ITEMS
 from .. import schema as t
-from ..ballots.ballot_rows import Ballot, ballots_of, rests_on, round_by_id
+from ..ballots.ballot_rows import FOR_SELECTION, Ballot, ballots_of, rests_on, round_by_id
 from ..command import fetch_rows, project_row
 from ..engine import Store
 from ..projects.plans import (
@@ -398,7 +398,9 @@ def chosen_otherwise(
     found = []
     for place, ballot in enumerate(ballots[1:]):
         held = [Held(before) for before in votes[: place + 1]]
-        now = protocol_of(ballot.protocol).select(held, ballot.n_items, np.random.default_rng([ballot.seed, 1]))
+        now = protocol_of(ballot.protocol).select(
+            held, ballot.n_items, np.random.default_rng([ballot.seed, FOR_SELECTION])
+        )
         there = set(_items_of(conn, ballot.id))
         found.append((ballot.number, len(there - set(now.items.tolist()))))
     return found

@@ -22,7 +22,15 @@ from ...questions import RoundScores
 from ...scores import BallotVotes
 from ...scores.bradley_terry import FittedVotes
 from .. import schema as t
-from ..ballots.ballot_rows import Ballot, answers_of, closed_ballots_of, rests_on, rounds_of, sentence_start
+from ..ballots.ballot_rows import (
+    FOR_INTERVALS,
+    Ballot,
+    answers_of,
+    closed_ballots_of,
+    rests_on,
+    rounds_of,
+    sentence_start,
+)
 from ..command import Change, fetch_rows, insert_rows
 from ..projects.plans import rankings_of
 from ..votes.tallies import ballot_votes
@@ -67,7 +75,7 @@ def scores_of(votes: Sequence[BallotVotes], ballot: Ballot) -> Scored:
             f"{unscored:,} of {len(scored.items):,} items have no vote yet, so they would have no score. "
             "Collect more results before the ballot is closed."
         )
-    return protocol.intervals(votes, scored, LEVEL, np.random.default_rng([ballot.seed, 2]))
+    return protocol.intervals(votes, scored, LEVEL, np.random.default_rng([ballot.seed, FOR_INTERVALS]))
 
 
 def columns_of(ballot: Ballot, scored: Scored) -> dict[str, np.ndarray]:

@@ -26,8 +26,8 @@ from .leases import (
     VotingPage,
     last_answer,
     lease_again,
-    move,
     move_check,
+    move_tallies,
     release_expired,
     stands_for_vote,
     task_leases,
@@ -119,7 +119,7 @@ def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: 
 def _follow(conn: sa.Connection, ballot_id: int, lease: sa.Row, answer: str, before: str, after: str) -> None:
     """Let the tallies follow an answer from one standing to another; gold and repeats have none."""
     if lease.kind == "main":
-        move(conn, ballot_id, lease.question_id, answer, before, after)
+        move_tallies(conn, ballot_id, lease.question_id, answer, before, after)
     elif lease.kind in LEASED_KINDS:
         move_check(conn, lease.question_id, before, after)
 

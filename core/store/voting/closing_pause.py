@@ -51,7 +51,7 @@ def with_closing_pause(close: Callable[P, R]) -> Callable[P, R]:
         except BaseException:
             _resume(store, lambda note: note.get("who") == who)
             raise
-        _end_voting(store, project_id, area_id)
+        _close_pages_of_closed_ballots(store, project_id, area_id)
         return result
 
     return closes
@@ -195,7 +195,7 @@ def _beating(store: Store, project_id: str, resting: list[int], who: str) -> Ite
             thread.join()
 
 
-def _end_voting(store: Store, project_id: str, area_id: int | None) -> None:
+def _close_pages_of_closed_ballots(store: Store, project_id: str, area_id: int | None) -> None:
     """Close the voting pages of ballots that are closed."""
     query = _votings(project_id, area_id).where(t.voting.c.state != "closed", t.ballot.c.state == "closed")
     with store.read() as conn:
@@ -207,7 +207,7 @@ def _end_voting(store: Store, project_id: str, area_id: int | None) -> None:
                 take_back(conn, row.id, row.ballot_id)
 
 
-def end_voting(conn: sa.Connection, ballot_id: int) -> None:
+def close_page(conn: sa.Connection, ballot_id: int) -> None:
     """Close the voting page of a round that is being closed, in the same transaction; what voters hold goes back."""
     v = t.voting.c
     voting_id = conn.execute(sa.select(v.id).where(v.ballot_id == ballot_id, v.state != "closed")).scalar_one_or_none()

@@ -51,16 +51,16 @@ def has_voting(conn: sa.Connection, ballot_id: int) -> bool:
     return conn.execute(sa.select(t.voting.c.id).where(t.voting.c.ballot_id == ballot_id)).first() is not None
 
 
-_OF = t.ballot_item.c
-_KEPT = ("wins", "ties", "losses", "unknowns")
+_BALLOT_ITEM = t.ballot_item.c
+_TALLIES = ("wins", "ties", "losses", "unknowns")
 _ADD_TO_ITEM = (
     sa.update(t.ballot_item)
-    .where(_OF.ballot_id == sa.bindparam("of_ballot"), _OF.item_id == sa.bindparam("of_item"))
-    .values({name: _OF[name] + sa.bindparam(f"d_{name}") for name in _KEPT})
+    .where(_BALLOT_ITEM.ballot_id == sa.bindparam("of_ballot"), _BALLOT_ITEM.item_id == sa.bindparam("of_item"))
+    .values({name: _BALLOT_ITEM[name] + sa.bindparam(f"d_{name}") for name in _TALLIES})
 )
 
 
-def move(conn: sa.Connection, ballot_id: int, question_id: int, answer: str, before: str, after: str) -> None:
+def move_tallies(conn: sa.Connection, ballot_id: int, question_id: int, answer: str, before: str, after: str) -> None:
     """Follow one answer to a question that is scored from one standing to another; the judgement is written already.
 
     The standings are LEASED (open, no answer), COUNTED, UNKNOWN ("I don't know a word here") and ASIDE (not counted).
@@ -79,7 +79,8 @@ def move(conn: sa.Connection, ballot_id: int, question_id: int, answer: str, bef
 
 
 def move_check(conn: sa.Connection, question_id: int, before: str, after: str) -> None:
-    """Follow one answer to an overlap or an audit, which are in no item's tallies; standings as in `move`."""
+    """Follow one answer to an overlap or an audit, which are in no item's tallies; standings as in
+    `move_tallies`."""
     votes = (after == COUNTED) - (before == COUNTED)
     dealt = (after != ASIDE) - (before != ASIDE)
     if votes or dealt:
@@ -110,7 +111,7 @@ def _changes(
         change = {"of_ballot": ballot_id, "of_item": item_id}
         change |= dict.fromkeys(("d_wins", "d_ties", "d_losses"), 0) | {"d_unknowns": unknowns}
         if votes:
-            change[f"d_{_KEPT[kind_of(kind).counts_as(answer, side)]}"] = votes
+            change[f"d_{_TALLIES[kind_of(kind).counts_as(answer, side)]}"] = votes
         changes.append(change)
     return changes
 

@@ -76,7 +76,7 @@ def make_view(at: LinkTarget, kind: str, seal: str, **more: Any) -> VoterView:
     )
 
 
-def shown(conn: sa.Connection, at: LinkTarget, session: sa.Row, said: str = "") -> VoterView:
+def next_view(conn: sa.Connection, at: LinkTarget, session: sa.Row, said: str = "") -> VoterView:
     """The view of a session, inside a transaction that may write."""
     view = show(conn, at, session, writes=True)
     if view is None:
