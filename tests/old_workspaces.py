@@ -101,7 +101,7 @@ def put_back_on_postgresql(conn: sa.Connection, folder: Path) -> None:
         conn.exec_driver_sql(statement)
     since = [table for table in t.metadata.sorted_tables if table.name not in kept]
     for table in reversed(since):
-        conn.exec_driver_sql(f'DROP TABLE "{table.name}"')
+        conn.exec_driver_sql(f'DROP TABLE "{table.name}" CASCADE')
     for now in [table for table in t.metadata.sorted_tables if table not in since]:
         table = BALLOT_TO_0007 if now is t.ballot else now
         for index in now.indexes:

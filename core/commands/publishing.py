@@ -24,7 +24,7 @@ from ..dataset.published import COMPARED, VOTES, write_published
 from ..dataset.splits import Split, split_by_tokens
 from ..errors import InputError, StoreError
 from ..store import Store
-from ..store.chain import state_of
+from ..store.chain import dataset_head, n_unsealed
 from ..store.command import check_revision, project_row
 from ..store.projects.records import record_files, record_of, voter_secret
 from ..store.projects.releases import Release, check_is_new, keep_release
@@ -116,11 +116,11 @@ def publish(
         if facts.dataset.empty:
             raise StoreError("There is no dataset to publish yet: it needs votes.")
         record = record_of(conn, project_id, secret)
-        chain = state_of(conn, project_id)
+        chain, unsealed = dataset_head(conn, project_id), n_unsealed(conn, project_id)
         of_models = model_answers_file(conn, project_id) if model_answers else []
     facts = facts_of.measured(facts, closed)
     if chain is not None:
-        told = {"entry": chain.entry, "head": chain.head, "unsealed": chain.n_unsealed}
+        told = {"entry": chain[0], "head": chain[1], "unsealed": unsealed}
         facts = replace(facts, about=facts.about | {"chain": told})
     stem = file_stem(facts.about) + (f"-{version}" if version else "")
     facts, files = dataset_files(facts, stem)

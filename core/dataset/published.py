@@ -135,9 +135,9 @@ def chain_told(data: bytes) -> tuple[int, str] | None:
     None where it tells none, as it was made before chains. Raises `InputError` for what isn't a published dataset.
     """
     try:
-        told = read_published(data).dataset().attrs.get("chain")
+        told = parse_json(read_published(data).files["dataset.json"].decode("utf-8")).get("chain")
         return None if told is None else (int(told["entry"]), str(told["head"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"What the published dataset says of its chain can't be read ({error!r}).") from error
 
 

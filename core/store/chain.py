@@ -76,6 +76,25 @@ def newest_head(conn: sa.Connection, project_id: str) -> tuple[int, str] | None:
     return None if row is None else (int(row.revision), str(row.head))
 
 
+# What changes nothing that a dataset says: where a dataset or a project went.
+_PASSING = ("release dataset", "import project", "duplicate project")
+
+
+def dataset_head(conn: sa.Connection, project_id: str) -> tuple[int, str] | None:
+    """The newest entry on which the dataset may hang, and its head: the same in a copy, and after a release."""
+    seals_some = sa.exists().where(_S.project_id == project_id, _S.revision == _L.revision)
+    query = sa.select(_L.revision, _L.head).where(_L.project_id == project_id, _L.head.is_not(None))
+    query = query.where(sa.or_(_L.action.not_in(_PASSING), seals_some))
+    row = conn.execute(query.order_by(_L.revision.desc()).limit(1)).one_or_none()
+    return None if row is None else (int(row.revision), str(row.head))
+
+
+def n_unsealed(conn: sa.Connection, project_id: str) -> int:
+    """How many assignments of a project aren't in its chain yet."""
+    n = sa.select(sa.func.count()).select_from(t.assignment).join(t.ballot, t.ballot.c.id == _A.ballot_id)
+    return int(conn.execute(n.where(t.ballot.c.project_id == project_id, _A.seal_id.is_(None))).scalar_one())
+
+
 def entries_with(conn: sa.Connection, head: str) -> list[tuple[str, int]]:
     """The projects and entries that have a head."""
     return [(row.project_id, row.revision) for row in conn.execute(sa.select(t.log).where(_L.head == head))]
@@ -173,13 +192,32 @@ def _states(conn: sa.Connection, which: sa.ColumnElement[bool]) -> Iterator[tupl
         yield id_, seal_id, "\n".join([json.dumps(header, ensure_ascii=False), *sorted(votes.get(id_, ()))])
 
 
+def _header(content: str) -> list[Any]:
+    """The first line of a state, as long as it should be, whatever stands there in a project from elsewhere."""
+    line = content.partition("\n")[0]
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, list) and len(found) == len(_HEADER) else [line, *[""] * (len(_HEADER) - 1)]
+
+
 def _named(content: str) -> tuple[str, ...]:
-    return tuple(json.loads(content.partition("\n")[0])[:_N_NAMES])
+    return tuple(str(part) for part in _header(content)[:_N_NAMES])
+
+
+def _votes(content: str) -> list[tuple[str, str, str, str, str]]:
+    """The answers of a state: items, answer, standing, source, seconds."""
+    found = []
+    for line in content.split("\n")[1:]:
+        items, answer, standing, source, seconds, *_ = (*line.split("\t"), "", "", "", "")
+        found.append((items, answer, standing, source, seconds))
+    return found
 
 
 def _said(content: str) -> tuple[Any, ...]:
     """What of a state no decision changes: who answered what."""
-    votes = [line.split("\t") for line in content.split("\n")[1:]]
+    votes = _votes(content)
     return _named(content), sorted((items, answer, source, seconds) for items, answer, _, source, seconds in votes)
 
 
@@ -191,9 +229,7 @@ def state_of(conn: sa.Connection, project_id: str) -> ChainState | None:
     newest = newest_head(conn, project_id)
     if newest is None:
         return None
-    n = sa.select(sa.func.count()).select_from(t.assignment).join(t.ballot, t.ballot.c.id == _A.ballot_id)
-    n_unsealed = conn.execute(n.where(t.ballot.c.project_id == project_id, _A.seal_id.is_(None))).scalar_one()
-    return ChainState(project_id, *newest, int(n_unsealed), _n_said_anew(conn, project_id))
+    return ChainState(project_id, *newest, n_unsealed(conn, project_id), _n_said_anew(conn, project_id))
 
 
 def _n_said_anew(conn: sa.Connection, project_id: str) -> int:
@@ -206,7 +242,7 @@ def _n_said_anew(conn: sa.Connection, project_id: str) -> int:
     anew = set()
     for (content,) in dialects.fetch(conn, sa.select(_S.content).where(_S.project_id == project_id).order_by(_S.id)):
         name = _named(content)
-        said = {(items, answer) for items, answer, *_ in (line.split("\t") for line in content.split("\n")[1:])}
+        said = {(items, answer) for items, answer, *_ in _votes(content)}
         if before.get(name, set()) - said:
             anew.add(name)
         before[name] = said
@@ -238,9 +274,9 @@ def faults_of(conn: sa.Connection, project_id: str) -> Iterator[ChainFault]:
                 revision, before = contents.get(seal_id, (None, content))
                 broken.append((revision or 0, ChainFault(revision, _where(content), _difference(before, content))))
     yield from (fault for _, fault in sorted(broken, key=lambda found: found[0]))
+    sealed_at = {_named(content): revision for revision, content in contents.values()} if names else {}
     for name in sorted(names):
-        at = next(revision for revision, content in contents.values() if _named(content) == name)
-        yield ChainFault(at, ", ".join(_of_names(name)), "it is sealed, and gone")
+        yield ChainFault(sealed_at[name], ", ".join(_of_names(name)), "it is sealed, and gone")
     by_page = sa.exists().where(t.deal.c.assignment_id == _A.id)
     unsealed = sa.and_(_A.ballot_id.in_(of), _A.seal_id.is_(None), ~by_page)
     for part in _parts(conn, unsealed):
@@ -277,20 +313,19 @@ def _where(content: str) -> str:
 
 def _difference(before: str, now: str) -> str:
     """The first thing in which a state differs from its seal."""
-    one, two = (json.loads(content.partition("\n")[0]) for content in (before, now))
+    one, two = _header(before), _header(now)
     for name, was, is_ in zip(_HEADER, one, two, strict=True):
         if was != is_:
             return f"its {name} was {was!r}, and is {is_!r}"
-    was, is_ = (Counter(content.split("\n")[1:]) for content in (before, now))
+    was, is_ = Counter(_votes(before)), Counter(_votes(now))
     gone, new = sorted((was - is_).elements()), sorted((is_ - was).elements())
     if not gone:
         return f"an answer more: {_read(new[0])}" if new else "it points to a seal that isn't there"
-    items = gone[0].split("\t")[0]
-    other = next((line for line in new if line.split("\t")[0] == items), None)
+    other = next((vote for vote in new if vote[0] == gone[0][0]), None)
     return f"{_read(gone[0])} was sealed, and there is {_read(other) if other else 'none'}"
 
 
-def _read(line: str) -> str:
-    items, answer, standing, source, seconds = line.split("\t")
+def _read(vote: tuple[str, str, str, str, str]) -> str:
+    items, answer, standing, source, seconds = vote
     about = " and ".join(items.split()) if len(items.split()) == 2 else items.replace(" ", ", ")
     return f"“{answer}” on items {about} ({standing}, {source}{f', {seconds} s' if seconds else ''})"
