@@ -34,6 +34,7 @@ from .cli.workspace import (
     check_command,
     housekeeping_command,
     open_app,
+    rehearse_command,
     restore_command,
     vote_command,
     voters_role_command,
@@ -69,6 +70,7 @@ def cli(context: click.Context, port: int | None, workspace: Path | None, no_bro
 
 for _command in (
     vote_command,
+    rehearse_command,
     evaluate_command,
     embeddings_command,
     tokens_command,

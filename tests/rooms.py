@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = (
     *("base", "i18n", "tabular", "embeddings", "tokens", "plan", "scores", "ballots", "voters", "protocols", "trust"),
     *("votes", "questions", "simulation", "evaluation", "judges", "encoders", "dataset", "platforms", "store", "jobs"),
-    *("commands", "voting", "charts", "views", "worker", "cli"),
+    *("voting", "commands", "charts", "views", "worker", "cli"),
 )  # fmt: skip
 
 # Where modules belong that don't lie in a folder of their room's name; names without `core.`.

@@ -1,6 +1,6 @@
 """Commands for whoever keeps a workspace: backup, restore, voters-role, housekeeping.
 
-Bare `runoff`, which opens the app, and `runoff vote`, which serves voters.
+Bare `runoff`, which opens the app, `runoff vote`, which serves voters, and `runoff rehearse`, which tries that first.
 
 `runoff check`: what must hold in a workspace, held against it.
 
@@ -28,9 +28,10 @@ from ..base.numbers_in_words import many
 from ..base.processes import free_port, refused
 from ..errors import InputError, RunoffError, StoreError
 from ..installed import HOME, VOTING
-from .shared import text_table, with_json, write_json
+from .shared import cell, text_table, with_json, write_json
 
 if TYPE_CHECKING:
+    from ..commands.figures.rehearsal import Rehearsed
     from ..commands.integrity import BrokenRule, IntegrityReport
     from ..store import Store
     from ..store.chain import ChainState
@@ -82,6 +83,53 @@ def vote_command(arguments: tuple[str, ...]) -> None:
     """Serve the voting page to voters, by a link (`runoff vote --help`)."""
     serve = import_module(f"{VOTING}.__main__").main
     serve.main(args=list(arguments), prog_name="runoff vote", standalone_mode=False)
+
+
+@click.command("rehearse")
+@click.argument("project")
+@click.option("--voters", default=20, show_default=True, help="How many, 1 to 200.")
+@click.option("--area", help="The area, where each has a ranking of its own.")
+@click.option("--browser", is_flag=True, help="One more, on a phone in Chromium (needs Playwright).")
+@with_json
+def rehearse_command(project: str, voters: int, area: str | None, browser: bool, as_json: bool) -> None:
+    """Rehearse the voting page of a PROJECT's open ballot (its id or name) on a copy of it, by voters of Eq. 11.
+
+    Nothing of the project changes. Exits with 1 where something isn't as it must be.
+    """
+    from ..commands.base import to_json
+    from ..commands.figures.base import measure_now
+    from ..store import open_store
+    from ..views.collect.voting import rehearsal_of
+    from .rounds import area_named, project_named
+
+    store = open_store()
+    project_id = project_named(store, project)
+    area_id = area_named(store, project_id, area)
+    found = measure_now(store, rehearsal_of(store, project_id, area_id, n_voters=voters, browser=browser)).result
+    if as_json:
+        write_json(to_json(found) | {"fine": found.is_fine})
+    else:
+        click.echo(_rehearsed_text(found))
+    if not found.is_fine:
+        sys.exit(1)
+
+
+def _rehearsed_text(found: Rehearsed) -> str:
+    screens = [(screen.heading, f"{screen.n_words:,}", ", ".join(screen.buttons)) for screen in found.screens]
+    kept = (
+        f"The table of votes in the dataset (campaign/votes.csv): {found.n_rows:,} rows of the rehearsal, its last ones"
+    )
+    rows = [[cell(value) for value in row] for row in found.votes.itertuples(index=False, name=None)]
+    parts = [
+        found.said,
+        "\n".join(found.problems),
+        "What a voter sees, in order:\n" + text_table(("screen", "words", "buttons"), screens),
+        found.pay_said,
+        f"{kept}:\n" + text_table([f"{name} ({kind})" for name, kind in found.columns], rows),
+        found.browser,
+        found.untouched_said,
+    ]
+    return "\n\n".join(filter(None, parts))
 
 
 SHOWN = 5

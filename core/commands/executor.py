@@ -32,6 +32,7 @@ from .figures.base import Figure, MeasuredFigure, measure_now
 from .figures.evaluation import OF_EVALUATION, FirstVisit
 from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
 from .figures.judges import JudgeFigure
+from .figures.rehearsal import Rehearsal
 from .figures.simulations import BestPlan, KindsAtEqualTime, OtherBudgets, PlanOutlook, RequiredSample
 from .figures.trust import TrustLines
 from .figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
@@ -41,7 +42,7 @@ AT_ONCE = 2.0  # seconds that somebody waits for; what takes longer is a job
 OTHER_VERSION = "This work was begun by another version of Runoff. Ask for it again."
 _OF_VOTES: tuple[type[Figure[Any]], ...] = (
     *(VoterFigures, ChecksOfVotes, TrustLines, WithoutVoters),
-    *(ReadFile, DatasetFile, ProjectFile, Assignments, JudgeFigure),
+    *(ReadFile, DatasetFile, ProjectFile, Assignments, JudgeFigure, Rehearsal),
 )
 _EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit, RequiredSample)
 _SIMULATED: tuple[type[Figure[Any]], ...] = (PlanOutlook, OtherBudgets, BestPlan, KindsAtEqualTime)

@@ -22,7 +22,7 @@ from ..base.processes import free_port, is_alive, refused
 from ..errors import StoreError
 from ..installed import VOTING
 from ..store import Store
-from ..store.dialects import DATABASE, VOTERS_DATABASE
+from ..store.dialects import DATABASE, VOTERS_DATABASE, is_postgresql
 
 PORT = int(os.environ.get("RUNOFF_VOTING_PORT", "8600"))
 STALE_SECONDS = 30.0
@@ -170,8 +170,13 @@ def move_server(store: Store, running: Running, host: str) -> Running:
 
 
 def _environment(store: Store) -> dict[str, str]:
-    """What the server is told; where voters have a role of their own, it never learns of the owner's."""
+    """What the server is told; where voters have a role of their own, it never learns of the owner's.
+
+    That role is of PostgreSQL: the server of a workspace in SQLite, such as a copy beside it, never gets it.
+    """
     told = {**os.environ, **store.environment}
+    if not is_postgresql(store.engine):
+        told.pop(VOTERS_DATABASE, None)
     if told.get(VOTERS_DATABASE):
         told.pop(DATABASE)
     return told

@@ -13,6 +13,10 @@ import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, make_project
 from rounds_of_people import SMALL
 
+from core.commands.base import to_json
+from core.commands.figures import base as figures
+from core.commands.figures.rehearsal import BadPost, Rehearsed, Screen
+from core.dataset.published import VOTES
 from core.questions.comparison_page import Wording, write_batch
 from core.questions.voting_settings import ADDRESS_KEPT
 from core.store import schema as t
@@ -22,6 +26,7 @@ from core.store.votes.checks import gold_of
 from core.store.votes.intake import accept_upload
 from core.store.voting.owner_commands import read_link, read_voting
 from core.views.collect import collect_page
+from core.views.collect.voting import rehearsal_of
 from core.voting import api, process
 from tests.rounds_of_people import RATING
 from ui.collect import serving
@@ -321,3 +326,28 @@ def test_a_code_word_is_set_and_the_owner_reads_what_voters_read_of_addresses(pa
     press(app, "Save and open voting")
     assert read_voting(store, read_ballots(store, project_id)[0].id).settings.code_word == "Blue Whale"
     assert api.look(store, read_link(store, project_id), "", "visit").asks_word
+
+
+def test_a_rehearsal_is_offered_and_what_it_found_is_told(page):
+    store, project_id, app = page
+    ballot = read_ballots(store, project_id)[0]
+    app.session_state[f"rehearsal-{ballot.id}"] = True
+    app.run()
+    assert any(button.label == "Rehearse now" for button in app.button)
+    wanted = rehearsal_of(store, project_id, None, ballot.code, n_voters=20)
+    post = BadPost("a forged token", 403, 403, 0)
+    screen = Screen("Which two words are more related?", True, 140, ("Send",))
+    votes = VOTES.empty()
+    found = Rehearsed(
+        20, 200, 199, ("Not stored: Anna’s.",), (post,), (screen,), 10, 60.0, 30.0, 0.25, 15.0,
+        tuple(VOTES.columns.items()), 199, votes, (3, 0), (3, 2),
+    )  # fmt: skip
+    figures.keep(store, wanted, {"pulse": 0, "found": json.loads(json.dumps(to_json(found, Rehearsed)))})
+    app.run()
+    assert not app.exception
+    shown = texts(app).replace("\\", "")  # Markdown's signs are escaped
+    assert "1 thing isn't as it must be." in shown
+    assert "Not stored: Anna’s." in shown
+    assert "makes 15.00 an hour" in shown
+    assert "revision 3, vote counter 2; 2 votes came from people meanwhile." in shown
+    assert any(list(frame.value.columns) == ["screen", "words", "buttons"] for frame in app.dataframe)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.base.numbers_in_words import many
 from core.commands.ballots import OpenVoting
+from core.commands.figures.rehearsal import Rehearsed
 from core.i18n import language
 from core.questions.voting_settings import VotingSettings
 from core.store import Store
@@ -44,12 +45,41 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     changed = settings_form(settings, plan, ballot, view.hashes, is_new=view.voting is None)
     if changed is not None:
         jobs.send(OpenVoting.of(project.id, frame.expected(), ballot, settings=changed.stored()))
+    rehearsal_box(store, project, ballot)
     if view.voting is None:
         return
     links_box(store, project, ballot)
     checks_box(store, project, ballot, view)
     voters_box(project, view)
     arrivals_box(store, project, view.voting)
+
+
+def rehearsal_box(store: Store, project: Project, ballot: Ballot) -> None:
+    """The rehearsal of the voting page in its expander: the button, and what was found."""
+    box = st.expander("Rehearse the voting page", key=f"rehearsal-{ballot.id}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        st.markdown(
+            "Twenty made-up voters go the whole way on a copy: consent, questions, examples, votes, double taps, Undo, "
+            "a lost connection. Each stored row is compared with what was sent. **Nothing of this project changes.**"
+        )
+        wanted = views.rehearsal_of(store, project.id, ballot.area_id, ballot.code, n_voters=20)
+        found = jobs.figure(wanted, project, "Rehearse now", key=f"rehearsal-{ballot.id}", icon=":material/theaters:")
+        if found is not None:
+            _rehearsed(found.result)
+
+
+def _rehearsed(found: Rehearsed) -> None:
+    (st.success if found.is_fine else st.error)(frame.plain(found.said))
+    for problem in found.problems:
+        st.markdown(frame.plain(problem))
+    st.caption(frame.plain(found.pay_said))
+    st.markdown("**What a voter sees, in order**")
+    st.dataframe(found.screens_table, hide_index=True, alt="Screens of the rehearsal")
+    st.markdown("**What is exported**, as `campaign/votes.csv` of the dataset")
+    st.dataframe(found.votes, hide_index=True, alt="Votes of the rehearsal")
+    st.caption(frame.plain(found.untouched_said))
 
 
 def _serving(

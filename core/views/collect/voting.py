@@ -17,12 +17,14 @@ import sqlalchemy as sa
 
 from ...ballots.checks import on_voting_page
 from ...base.numbers_in_words import many
+from ...commands.figures.rehearsal import Rehearsal
 from ...plan.campaign_plan import ballot_quota
 from ...questions.voting_settings import FEWEST_TOLD, TRAITS, VotingSettings
 from ...store import Store
 from ...store import schema as t
-from ...store.ballots.ballot_rows import Ballot
-from ...store.projects.plans import PlanSettings
+from ...store.ballots.ballot_rows import Ballot, open_ballot_of
+from ...store.command import project_row
+from ...store.projects.plans import PlanSettings, settings_for
 from ...store.tokens.areas import items_of
 from ...store.votes.checks import gold_of
 from ...store.voting.owner_commands import VotingPageInfo, hashing_of, voting_of
@@ -109,6 +111,23 @@ def standard_settings(plan: PlanSettings, ballot: Ballot) -> VotingSettings:
         tasks_per_voter=tasks,
         **on_voting_page(plan.checks, tasks),
     )
+
+
+def rehearsal_of(
+    store: Store, project_id: str, area_id: int | None, code: str | None = None, *, n_voters: int, browser: bool = False
+) -> Rehearsal:
+    """The rehearsal of an open ballot's voting page, by its settings as they are, or by those it would open with.
+
+    Errors as of `open_ballot_of`; of a round as of the rehearsal.
+    """
+    with store.read() as conn:
+        revision = int(project_row(conn, project_id).revision)
+        ballot = open_ballot_of(conn, project_id, area_id, code)
+        voting = voting_of(conn, ballot.id)
+        settings = voting.settings if voting else VotingSettings()
+        if voting is None and not ballot.is_round:
+            settings = standard_settings(settings_for(conn, ballot.id), ballot)
+    return Rehearsal(project_id, revision, area_id, ballot.code, settings.stored(), n_voters, browser)
 
 
 def settings_said(settings: VotingSettings) -> str:
