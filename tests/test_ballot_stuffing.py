@@ -162,7 +162,7 @@ class TestArrivals:
         assert found.minutes.values.tolist() == [
             ["2026-03-01 10:04", 1, 0, ""],
             ["2026-03-01 10:02", 2, 1, ""],
-            ["2026-03-01 10:01", 5, 5, "5 or more of one address"],
+            ["2026-03-01 10:01", 5, 5, "5 or more from one address"],
         ]
         assert found.addresses.values.tolist() == [[1, 6, "2026-03-01 10:01", "2026-03-01 10:02"]]
         assert found.between(at(2), at(4))["voter"].tolist() == ["V5", "V6", "V7"]

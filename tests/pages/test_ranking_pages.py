@@ -48,7 +48,7 @@ def test_areas_are_ranked_apart_planned_and_drawn_on_the_pages(apart, visit):
     assert "The plan of 2 areas is saved" in words(app)
 
     app = visit("collect", project_id)
-    press(app, "Draw in all 2 areas that wait")
+    press(app, "Draw in all 2 areas that are waiting")
     assert "2 ballots are drawn" in words(app)
     assert [len(read_ballots(store, project_id, ranking.area_id)) for ranking in (animals, tools)] == [1, 1]
     assert "30 comparisons of 15 items" in words(app)

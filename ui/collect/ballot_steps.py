@@ -53,7 +53,7 @@ def between_ballots(
         waiting = [standing for standing in standings if standing.waits_for_draw]
         if len(waiting) > 1 and view.next_number is not None:
             jobs.offer(
-                f"Draw in all {len(waiting)} areas that wait",
+                f"Draw in all {len(waiting)} areas that are waiting",
                 DrawWaiting(project.id, expected),
                 help="Draws the next ballot of every area that has a plan and no open ballot.",
             )

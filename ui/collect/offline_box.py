@@ -22,7 +22,7 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
             "browser, and ends with a CSV to send back to you. Upload that below."
         )
         most = min(MAX_FILES, max(1, ballot.n_comparisons // plan.task_size))
-        about = "The ballot's tasks are dealt to as many files."
+        about = "The ballot's tasks are dealt out to this many files."
         n_files = int(st.number_input("For how many voters", 1, most, 1, help=about))
 
         standard = language(plan.wording.language).text(CONSENT)

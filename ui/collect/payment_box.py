@@ -103,7 +103,7 @@ def _at_once(project: Project, ballot: Ballot, found: PaymentView) -> None:
         if st.button(
             f"Reject {len(found.doubtful):,} with something against them",
             disabled=not found.doubtful,
-            help="Their votes count no more, and their comparisons go into the top-up. It can be taken back.",
+            help="Their votes no longer count, and their comparisons go into the top-up. This can be taken back.",
         ):
             _decide(project, ballot, {id_: Review("reject", reason) for id_, reason in found.doubtful.items()})
 
@@ -149,7 +149,7 @@ def _files(store: Store, ballot: Ballot, found: PaymentView) -> None:
     st.markdown("**Payments**")
     alt = "What each voter is due"
     st.dataframe(found.payments, hide_index=True, lazy=True, alt=alt)
-    st.caption("Rejected assignments pay nothing. “an hour” is the wage reached, by the time that was told.")
+    st.caption("Rejected assignments pay nothing. “an hour” is the wage reached, by the reported time.")
     with st.container(horizontal=True):
         for excel, label, mime in (
             (False, "Payments (CSV)", "text/csv"),

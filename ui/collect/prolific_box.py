@@ -81,7 +81,7 @@ def _show(project: Project, ballot: Ballot, found: SubmissionCheck) -> None:
     st.dataframe(shown, hide_index=True, lazy=True, alt="Submissions and what follows")
     if found.not_listed:
         voters = many(len(found.not_listed), "voter")
-        st.caption(f"Voted here from Prolific without being in this list: {voters}.")
+        st.caption(f"Voted here from Prolific, but not in this list: {voters}.")
     for proposal, sentence in _DOES.items():
         ids = found.ids(proposal)
         if not ids:

@@ -86,7 +86,7 @@ def _draw(
         with st.container(horizontal=True, vertical_alignment="bottom"):
             after = choosers.selectbox(
                 "Items", names, key=f"after-{key}", width=240,
-                help="A next round keeps the items with the highest scores, and near ones meet.",
+                help="The next round keeps the items with the highest scores, and those near each other meet.",
             ) or None  # fmt: skip
             if after is not None:
                 usual = round(100 * settings.keep)

@@ -57,7 +57,7 @@ def _span(store: Store, project: Project, voting: VotingPageInfo, found: Arrival
     going = chosen[chosen["id"].isin(span.session_ids)]
     shown = going.assign(address=going["address"].astype("Int64").mask(going["address"] == 0))
     if going.empty:
-        st.caption("Nobody who votes or has votes began then.")
+        st.caption("Nobody who is voting or has voted began then.")
         return
     counts = {"voters": many(len(going), "voter"), "answers": many(span.n_answers, "answer")}
     st.dataframe(shown, hide_index=True, column_config={"id": None}, alt="Voters who would be taken out")

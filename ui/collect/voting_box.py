@@ -138,7 +138,7 @@ def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting
             project.id,
             done="Voting is closed.",
             icon=":material/do_not_disturb_on:",
-            help=f"Voters get no more. {stays}",
+            help=f"Voters get no more comparisons. {stays}",
         )
 
 

@@ -142,7 +142,9 @@ def _records(view: JudgesView, project: Project, n0: float) -> None:
     )
     judge = next(judge for judge in view.judges if judge.id == chosen)
     if judge.n_missing:
-        st.caption(f"{many(judge.n_missing, 'answer')} are wanted still: ask for as many comparisons, and it goes on.")
+        st.caption(
+            f"{many(judge.n_missing, 'answer')} are still missing: ask for as many comparisons again, and it goes on."
+        )
     wanted = JudgeFigure(project.id, project.revision, judge.id, judge.n_attempts, n0)
     found = jobs.figure(wanted, project, "Set it beside people", key=f"judge-figure-{judge.id}")
     if found is not None:

@@ -135,8 +135,8 @@ def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
         alt=f"Tokens of {area} in the plane",
     )
     st.caption(
-        f"Near by cosine is near here, as well as two dimensions can: they keep {percent(kept)} of the squared "
-        "distances. The axes mean nothing."
+        f"What is near by cosine is near here, as far as two dimensions allow: they keep {percent(kept)} of the "
+        "squared distances. The axes mean nothing."
     )
 
 

@@ -97,8 +97,8 @@ def _gold(old: CheckSettings, key: str, locked: bool) -> tuple[int, str, int]:
     left, middle, right = st.columns(3)
     with left:
         about = (
-            "From ballot 2 on taken from differences that the votes leave no doubt about; in ballot 1 only those "
-            "typed below. 0: none."
+            "From ballot 2 on they are taken from differences that the votes leave no doubt about; ballot 1 has only "
+            "those typed below. 0: none."
         )
         gold = _number("Known answers", old.gold, 0, 10, f"gold-{key}", locked, about)
     with middle:

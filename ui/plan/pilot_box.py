@@ -101,7 +101,7 @@ def figures(view: PilotView) -> None:
     for remark in view.remarks:
         st.warning(frame.plain(remark), icon=":material/lightbulb:")
     if view.tokens is not None and len(view.tokens):
-        st.markdown("**Tokens of comparisons that somebody didn't know a word of**")
+        st.markdown("**Tokens of comparisons in which somebody didn't know a word**")
         st.caption(
             "Voters don't say which word it was, so each of the four has the answer. Look at those with a large share."
         )

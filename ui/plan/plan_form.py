@@ -38,7 +38,7 @@ class NumberField:
 
 NUMBERS = (
     NumberField("n_ballots", "Ballots, n_b", 1, 20, 1,
-                "The collection goes in this many rounds; after each, only the leading items stay. Advised: 2 to 10."),
+                "Votes are collected in this many rounds; only the leading items go on to the next. Advised: 2 to 10."),
     NumberField("keep", "Share that stays, α", 0.01, 0.99, 0.05,
                 "The fraction of a ballot's items that goes on."),
     NumberField("task_size", "Comparisons per task", 1, 50, 1,

@@ -66,7 +66,7 @@ def planner_box(
     asks, as it is a saved or proposed one and no draft that changes by the minute.
     """
     st.subheader(
-        "What these votes would give", help="By campaigns that simulated voters answer (section 4.1 of the paper)."
+        "What these votes would give", help="From campaigns that simulated voters answered (section 4.1 of the paper)."
     )
     source = guess_source(project, area_id, min(settings.n_voters, 1000))
     try:
@@ -96,8 +96,8 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
         key=f"guess-{project.id}",
         persist_state="session",
         help=(
-            "How related the items truly are, which nobody knows before. Try more than one: a good plan is good under "
-            "each. An embedding's cosines only shape the guess; its ranking isn't used for the dataset."
+            "How related the items truly are, which nobody knows beforehand. Try more than one: a good plan is good "
+            "under each. An embedding's cosines only shape the guess; its ranking isn't used for the dataset."
         ),
     )
     key = f"panel-{project.id}"
@@ -141,7 +141,7 @@ def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | No
     ours = outlook.forecasts[asked.settings.protocol]
     if not math.isnan(ours.rho_w.mean):
         st.markdown(
-            f"**About ρ_w = {ours.rho_w.mean:.2f} and τ_w = {ours.tau_w.mean:.2f} by "
+            f"**About ρ_w = {ours.rho_w.mean:.2f} and τ_w = {ours.tau_w.mean:.2f} from "
             f"{many(ours.n_comparisons, 'vote')}. Two models are told apart in 8 of 10 campaigns if their ρ_w "
             f"differ by {ours.separable:.2f}.**"
         )

@@ -21,7 +21,7 @@ def registration_box(project: Project, *, planned: bool, locked: bool) -> None:
             when = moment(found.at)
             st.markdown(f"**Registered on {when} UTC.** SHA-256 `{found.sha256}`")
             if found.is_kept:
-                st.success("So far the registration has been kept.", icon=":material/check_circle:")
+                st.success("So far the registration has been kept to.", icon=":material/check_circle:")
             else:
                 st.warning("What differs from the registration is told in the dataset's description too.")
                 rows = [

@@ -99,7 +99,7 @@ def _gold(settings: RoundSettings, key: str, project: Project, row: DeltaGenerat
             placeholder="car, automobile: 4",
             help=(
                 "Five as a rule. The task page for Turkle or Mechanical Turk begins with them and doesn't show their "
-                "ratings. Whoever misses one is named on the page Voters. The voting page doesn't ask them."
+                "ratings. Whoever misses one is named on the Voters page. The voting page doesn't ask them."
             ),
         )
         tolerance = st.number_input(
@@ -141,7 +141,7 @@ def _wording(settings: RoundSettings, key: str) -> RoundSettings:
         with st.container(horizontal=True):
             seconds = st.number_input(
                 "Seconds a question", 0.1, 3600.0, settings.seconds, key=f"seconds-{key}", width=150,
-                help="An assumption: see “Which kind of question?” below.",
+                help="An assumption: see “Which kind of question gives most in the same time?” below.",
             )  # fmt: skip
             reward = st.number_input("Reward a task", 0.0, 10_000.0, settings.reward, key=f"reward-{key}", width=130)
             percent = st.number_input("Fee (%)", 0.0, 1000.0, round(100 * settings.fee, 6), key=f"fee-{key}", width=110)

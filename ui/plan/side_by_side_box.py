@@ -19,8 +19,8 @@ from ui.shared.tables import download, read_asking, show_issues, show_table
 
 MINE = "this project's scores"
 OVER = {
-    "tokens": "Intervals are over tokens; scores are taken as they are, so other voters aren't in them.",
-    "items": "Intervals are over items; scores are taken as they are, so other voters aren't in them.",
+    "tokens": "Intervals are over tokens. The scores are taken as given: what other voters would say isn't in them.",
+    "items": "Intervals are over items. The scores are taken as given: what other voters would say isn't in them.",
 }
 FILES = {"first": "First file", "second": "Second file"}
 

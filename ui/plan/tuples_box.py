@@ -24,12 +24,16 @@ def tuples_box(project: Project, n_items: int) -> None:
 
 
 def _draw(project: Project, n_items: int) -> None:
-    st.caption("Every item equally often, within one; no two items together twice as far as exchanges find it.")
+    st.caption(
+        "Every item appears equally often, give or take one, and no two items meet twice where that can be avoided."
+    )
     if n_items < 4:
         st.caption("This takes four items at least: add token lists to the project.")
         return
     if n_items > MOST_ITEMS:
-        st.caption(f"{n_items:,} items are many for a page: `python -m core draw-tuples` draws them into a file.")
+        st.caption(
+            f"{n_items:,} items are too many for this page: `python -m core draw-tuples` draws them into a file."
+        )
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         size = st.number_input("Items in a tuple", 3, 8, 4, key=f"tuple-size-{project.id}", width=150)
@@ -55,5 +59,5 @@ def _draw(project: Project, n_items: int) -> None:
         st.download_button(
             "Download the tuples (CSV)", kept[1], f"{slug(project.name)}-tuples.csv", "text/csv",
             icon=":material/download:", on_click="ignore",
-            help="A row per tuple, with room for best, worst and voter. Filled in, it is read on the page Scores.",
+            help="A row per tuple, with room for best, worst and voter. Filled in, it goes onto the Scores page.",
         )  # fmt: skip

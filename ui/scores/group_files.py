@@ -136,7 +136,7 @@ def _orders_box(project: Project, groups: list[TargetGroup]) -> None:
     """Orders from a file; with `groups`, the file above, their distractors and randoms come into the result."""
     st.subheader("People's orders", help="How people put the positives of each target into order.")
     with st.popover("What a file of orders looks like", icon=":material/help:", type="tertiary"):
-        st.markdown("A row a word that somebody placed: 1 is the most similar to the target, equal places are a tie.")
+        st.markdown("A row per word that somebody placed: 1 is the most similar to the target, equal places are a tie.")
         st.code(ORDERS_EXAMPLE, language=None)
     file = st.file_uploader("File of orders", key=f"orders-{project.id}")
     if file is None:

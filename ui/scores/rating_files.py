@@ -200,7 +200,7 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
     table = view.models(standings)
     show_table(table, view.MODEL_HELP, "Models against the means")
     download("Download the models (CSV)", partial(view.models, standings), f"{stem}-models.csv")
-    st.caption("A level that a model doesn't cover counts 0 in the sum that makes the places.")
+    st.caption("A level that a model doesn't cover counts as 0 in the sum that decides the places.")
 
 
 def _gold_box(project: Project, found: RatingReport, stem: str) -> None:

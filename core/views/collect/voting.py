@@ -250,9 +250,9 @@ class Arrivals:
         of_one = known.groupby(["minute", "address"]).size().groupby("minute").max()
         found = self.voters.groupby("minute").size().rename("voters").to_frame()
         most = of_one.reindex(found.index, fill_value=0)
-        told = f"{MANY_OF_ONE} or more of one address"
+        told = f"{MANY_OF_ONE} or more from one address"
         notes = [told if n >= MANY_OF_ONE else "" for n in most]
-        found["most of one address"], found["note"] = most, notes
+        found["most from one address"], found["note"] = most, notes
         return found.sort_index(ascending=False).reset_index()
 
     @property
