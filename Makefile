@@ -77,7 +77,7 @@ test-pythons: $(VENV)/.dev  ## the same bytes, and the tests of what computes, o
 	$(BIN)/python -m bench.pythons --tests $(PYTHONS:%=.pythons/%/bin/python)
 
 test-lowest: $(LOWEST)/.done chromium postgresql  ## what `make test` runs, with the lowest versions that requirements.txt allows
-	$(LOWEST)/bin/python -m pytest -n 2 --dist loadgroup -m "$(EVERY_CHANGE)"
+	$(LOWEST)/bin/python -m pytest -n 3 --dist loadgroup -m "$(EVERY_CHANGE)"
 
 check: $(VENV)/.dev  ## lint, types and `make test`, as they must be before a commit; CI runs this
 	$(BIN)/ruff check .

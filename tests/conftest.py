@@ -123,6 +123,15 @@ def _statements_are_worked_out_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _main_module_stays() -> Iterator[None]:
+    """Each run of an `AppTest` puts its script in the place of `__main__`, which every process that a later test
+    starts by multiprocessing would carry out first."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
+
+
 @pytest.fixture(scope="session", autouse=True)
 def database(request: pytest.FixtureRequest) -> Iterator[str]:
     """The kind of database that workspaces get in this run."""

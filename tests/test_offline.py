@@ -100,6 +100,28 @@ def test_refused(drawn):
 
 
 @pytest.mark.browser
+def test_two_tabs_of_one_ballot_go_on_together(drawn, tmp_path, chromium):
+    """Or each would write over the other's answers."""
+    _, _, comparisons = drawn
+    name, page_bytes = next(iter(write_offline(comparisons, name="b1", n_files=12, **WORDING).items()))
+    (tmp_path / name).write_bytes(page_bytes)
+    context = chromium.new_context()
+    tabs = [context.new_page(), context.new_page()]
+    for tab in tabs:
+        tab.goto((tmp_path / name).as_uri())
+    tabs[0].get_by_label("Your name").fill("Anna")
+    tabs[0].get_by_role("button", name="Begin").click()
+    for at, tab in enumerate((*tabs, tabs[0])):
+        expect(tab.locator("#count")).to_have_text(f"{at + 1} of 3")
+        tab.wait_for_timeout(300)  # quicker answers count as slips
+        tab.locator("#vote").press("ArrowLeft")
+    for tab in tabs:
+        expect(tab.get_by_role("button", name="Save the answers")).to_be_visible()
+        assert tab.get_by_label("The answers so far").input_value().count("left") == 3
+    context.close()
+
+
+@pytest.mark.browser
 def test_voted_in_chromium_from_the_disk_and_taken_back(drawn, tmp_path, chromium):
     store, project_id, comparisons = drawn
     pages = write_offline(comparisons, name="b1", n_files=12, **WORDING)

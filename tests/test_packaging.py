@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import metadata, requires
+from importlib.metadata import metadata, packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -185,6 +185,28 @@ def test_the_lock_names_what_runs_and_nothing_else():
     assert sorted(locked) == sorted(running)
     of_tests = {canonicalize_name(requirement.name) for requirement in DEV}
     assert locked & of_tests == {"psycopg"}
+
+
+def test_everything_but_postgresqls_own_module_needs_only_what_is_required():
+    """Nothing that an extra, or only the tests, bring, is imported before somebody asks for what it does."""
+    there = closure(required("requirements.txt")) | {"pip", "setuptools"}
+    brought = packages_distributions()
+    absent = {name for name, by in brought.items() if not there & {canonicalize_name(package) for package in by}}
+    assert {"psycopg", "dask", "pytest"} <= absent
+    modules = [name.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for name in installed_python()]
+    script = (
+        f"import importlib, sys\nsys.modules.update(dict.fromkeys({sorted(absent)!r}))\n"
+        f"for name in {modules!r}:\n    importlib.import_module(name)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def installed_python() -> list[str]:
+    """The modules of the program, from the checkout's root, but for pages and migrations, which are scripts."""
+    found = [path for folder in ("core", "ui", "voting") for path in (ROOT / folder).rglob("*.py")]
+    names = [path.relative_to(ROOT).as_posix() for path in found if "migrations" not in path.parts]
+    return [name for name in names if name not in ("core/store/postgresql.py", "ui/main.py")]
 
 
 def test_licences_that_ask_for_more_than_ours_are_told():

@@ -54,7 +54,7 @@ store = voting.open_voters_store()
 code, names = sys.argv[1], sys.argv[2:]
 print("ready", flush=True)
 sys.stdin.readline()
-views = {n: voting.begin(store, code, n, voting.look(store, code, "", n).form, voting.Who(), name=n) for n in names}
+views = {n: voting.begin(store, code, n, voting.look(store, code, "", n).form, voting.Visitor(), name=n) for n in names}
 answered = 0
 while any(view.kind == "vote" for view in views.values()):
     for name, view in views.items():

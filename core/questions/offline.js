@@ -85,6 +85,12 @@
     if (navigator.clipboard) navigator.clipboard.writeText(text.value).catch(function () { document.execCommand("copy"); });
     else document.execCommand("copy");
   });
+  // What another tab has written, or this page just before it was closed and opened again: it can come late.
+  window.addEventListener("storage", function (event) {
+    if (event.key !== key || !event.newValue) return;
+    kept = JSON.parse(event.newValue);
+    show();
+  });
   document.documentElement.classList.add("js");
   root.hidden = false;
   show();

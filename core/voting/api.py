@@ -32,7 +32,6 @@ from ..store import Store, open_store
 from ..store import schema as t
 from ..store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from ..store.engine import now
-from ..store.postgresql import open_by_role
 from ..store.voting.answers import IncompleteError, record, set_aside, stop, take_back_last
 from ..store.voting.closing_pause import refuse_in_closing_pause
 from ..store.voting.housekeeping import do_housekeeping as _do_housekeeping
@@ -120,6 +119,8 @@ def open_voters_store() -> Store:
     for it; here `tidy` does that beside the votes.
     """
     if os.environ.get(VOTERS_DATABASE):
+        from ..store.postgresql import open_by_role
+
         return open_by_role()
     store = open_store()
     if not is_postgresql(store.engine):

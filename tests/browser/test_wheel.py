@@ -94,6 +94,7 @@ def test_voters_get_their_page(programs, store, tmp_path):
                 if probe.connect_ex(("127.0.0.1", port)) == 0 or process.poll() is not None:
                     break
             sleep(0.1)
+        assert process.poll() is None, (tmp_path / "vote.log").read_text(encoding="utf-8")
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/v/{code}", timeout=30) as answer:
             page = answer.read().decode()
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/static/vote.css", timeout=30) as answer:

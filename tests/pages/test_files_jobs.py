@@ -139,7 +139,7 @@ def test_a_page_that_stays_open_says_so_of_a_file_that_is_gone(many, visit, star
     found = made.result
     assert (found.size, found.filename) == (len(made.read_file()), publish(many, "demo").filename)
     output_path(many, *started).unlink()
-    with pytest.raises(StoreError, match="made again"):
+    with pytest.raises(StoreError, match="Make it again"):
         made.read_file()
 
 

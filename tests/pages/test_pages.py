@@ -241,7 +241,7 @@ def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones
     assert not app.exception
     assert "these figures don't compare directly" in words(app)
     assert "Over the 7 items that all cover" in words(app)  # C(4, 2) + C(2, 2)
-    common, own, *_ = [table.value for table in app.table if "ρ_w" in table.value]
+    _, common, own, *_ = [table.value for table in app.table if "ρ_w" in table.value]
     assert ("covered" in common, "7 of 760" in set(own["covered"])) == (False, True)
 
 
