@@ -229,9 +229,10 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
     monkeypatch.setattr(evaluation_needed, "FINE", 1)
     seen = {}
 
-    def votes(scores, one, other, **how):
-        seen.update(how, n=len(scores))
-        return Needed("votes", how["figure"], 0.1, 1200, 900, 1600, 100, 5000, False, (PowerEstimate(1200, 8, 10),))
+    def votes(scores, models, taken, **how):
+        (figure,) = taken.names
+        seen.update(how, figure=figure, n=len(scores))
+        return Needed("votes", figure, 0.1, 1200, 900, 1600, 100, 5000, False, (PowerEstimate(1200, 8, 10),))
 
     monkeypatch.setattr(simulations, "votes_needed", votes)
     names = list(view.compared.names)
@@ -244,7 +245,7 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
     (job,) = [job for job in project_jobs(demo, "demo", asked.kind) if job.state == "done"]
     assert read(demo, asked, job).result.problems == ()
     assert seen["n"] == view.compared.n_common
-    assert seen["n_votes"] == view.dataset.attrs["votes"]
+    assert seen["votes"][0] == view.dataset.attrs["votes"]
     assert seen["voting"].panel.nonconformity == (0.02, 0.2)
     app = turn_to(visit("evaluate", "demo"), "Differences")
     assert not app.exception
