@@ -151,6 +151,7 @@ def strange_names(path: Path, text: str, names: Names, there: set[str]) -> Itera
                 yield f"{path}:{line}: the file {name}"
 
 
+@pytest.mark.release  # some five seconds
 def test_what_docstrings_and_comments_name_is_there():
     files = {path.relative_to(ROOT): path.read_text("utf-8") for path in FILES}
     names = Names(files)
