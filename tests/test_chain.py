@@ -342,7 +342,8 @@ def test_a_workspace_from_before_has_no_chain_until_a_command_begins_it(store, p
 # The command line
 
 
-def test_check_names_heads_and_looks_for_one(store, project, monkeypatch, tmp_path):
+@pytest.mark.sqlite  # the command looks for a workspace as it is outside of tests
+def test_check_names_heads_and_looks_for_one(store, project, monkeypatch):
     monkeypatch.setenv("RUNOFF_WORKSPACE", str(store.folder))
     newest = state(store, project)
 
