@@ -120,6 +120,16 @@ def test_whoever_may_come_and_whatever_is_asked(store, settings):
     assert found.n_sent == found.n_compared > 0
 
 
+@pytest.mark.release
+@pytest.mark.browser
+def test_one_more_comes_on_a_phone(store):
+    project_id, _ = start(store)
+    wanted = replace(rehearsal_of(store, project_id, None, n_voters=1), browser=True)
+    found, _ = wanted.measure(store, None)
+    assert found.problems == []
+    assert found.browser == f"A voter on a phone in Chromium gave {BASIC.task_size} answers by touch and finished."
+
+
 def test_what_can_not_be_rehearsed(store):
     project_id, _ = start(store)
     with pytest.raises(InputError, match="1 to 200 voters"):

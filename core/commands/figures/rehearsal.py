@@ -646,18 +646,28 @@ def _in_chromium(stage: Stage, number: int) -> tuple[str, list[str]]:
             if page.locator("#word").count():
                 page.locator("#word").fill(stage.settings.code_word)
             page.locator("button[type=submit]").click()
-            page.locator("#count, #example, .ro-button").first.wait_for()
-            while page.locator("#vote, #example, .ro-button").count():
+            finish = page.locator("form[action$=finish]")
+            while True:
+                page.locator("#vote, #example, .ro-button, form[action$=finish]").first.wait_for()
+                page.wait_for_load_state()
                 page.wait_for_timeout(_BETWEEN_MS)
-                before = page.content()
-                if page.locator("#vote, #example").count():
+                if finish.count():
+                    break
+                if page.locator("#vote").count():
+                    count = page.locator("#count").inner_text()
                     page.locator(".ro-card").nth(n_answers % 2).tap()
-                    n_answers += page.locator("#vote").count()
-                    page.wait_for_function("before => document.documentElement.outerHTML !== before", arg=before)
+                    page.wait_for_function(
+                        "count => document.getElementById('count')?.textContent !== count", arg=count
+                    )
+                    n_answers += 1
+                elif page.locator("#example").count():
+                    page.locator(".ro-card").first.tap()
+                    page.locator("#example").wait_for(state="detached")
                 else:
                     page.locator(".ro-button").click()
-            page.locator("form[action$=finish] button").click()
-            page.locator("form").wait_for(state="detached")
+                    page.locator(".ro-button").wait_for(state="detached")
+            finish.locator("button").click()
+            finish.wait_for(state="detached")
         except Error as error:
             seen = " ".join(page.inner_text("body").split())[:300]
             return "", [*errors, f"The voter in Chromium was stopped: {str(error)[:200]} The page: {seen}"]
