@@ -49,7 +49,7 @@ def test_the_table_says_what_was_compared(monkeypatch: pytest.MonkeyPatch, tmp_p
     arguments = ["--cache", str(tmp_path / "cache"), "--dataset", "WordSim-353"]
     result = CliRunner().invoke(models.main, arguments, catch_exceptions=False)
     assert result.exit_code == 0
-    assert "Left out: not there. npm isn't installed." in result.stderr
+    assert "Left out: not there. npm isn't installed." in result.output
     assert "**WordSim-353**, 353 items, by cos; figures over the 353 that all cover" in result.stdout
     rows = [line.split("|")[1].strip() for line in result.stdout.splitlines() if line.startswith("| ")]
     assert rows[0] == "model"

@@ -13,7 +13,7 @@ from campaigns import make_project
 from click.testing import CliRunner
 
 from core import worker
-from core.__main__ import cli
+from core.__main__ import cli, main
 from core.encoders import SCORED
 from core.errors import RunoffError, StoreError
 from core.jobs import lifecycle
@@ -173,14 +173,16 @@ def test_a_cross_encoder_reads_each_pair_in_both_orders(
         run("add", "Test", str(folder))
 
 
-def test_evaluate_asks_a_server_itself(fake: ModelsServer, tmp_path: Any) -> None:
+def test_evaluate_asks_a_server_itself(fake: ModelsServer, tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sea", "tea", "rose", "taste", "stone"]
     rows = [f"{a},{b},{i}" for i, (a, b) in enumerate((a, b) for a in words for b in words if a < b)]
     (tmp_path / "d.csv").write_text("\n".join(["token_a,token_b,score", *rows]))
     command = ["evaluate", str(tmp_path / "d.csv"), "--server", fake.url, "letters", "--cache", str(tmp_path / "kept")]
     for _ in range(2):
-        found = CliRunner().invoke(cli, [*command, "--template", "a {token}", "--json"])
-        assert json.loads(found.stdout)["models"][0]["model"] == f"letters at {fake.url}"
-        assert f"The dataset's 5 tokens, each as “a {{token}}”, and the model's name go to {fake.url}" in found.stderr
+        with pytest.raises(SystemExit, match="0"):
+            main([*command, "--template", "a {token}", "--json"])
+        written = capsys.readouterr()
+        assert json.loads(written.out)["models"][0]["model"] == f"letters at {fake.url}"
+        assert f"The dataset's 5 tokens, each as “a {{token}}”, and the model's name go to {fake.url}" in written.err
     assert sorted(fake.texts[0]) == sorted(f"a {word}" for word in words)
     assert len(fake.asked) == 1
