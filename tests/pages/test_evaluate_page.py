@@ -99,7 +99,7 @@ def test_a_leaderboard_of_a_hundred_and_twenty_models(demo, visit, monkeypatch) 
     )
     app = visit("evaluate", "demo")
     assert not app.exception
-    (table,) = [frame.value for frame in app.dataframe if "embedding" in frame.value]
+    (table,) = [frame.value for frame in app.dataframe if "rank" in frame.value]
     assert len(table) == n
     assert table["rank"].iloc[0] == "1"
     (column,) = [name for name in table if name.startswith("ρ_w")]
@@ -331,7 +331,7 @@ def test_areas_have_their_best_first_and_say_what_is_not_covered(view) -> None:
     assert table["area"].tolist() == [area for area in dict.fromkeys(view.by_area["area"]) for _ in range(3)]
     for area, part in table.groupby("area"):
         rows = view.by_area[view.by_area["area"] == area].sort_values("ρ_w", ascending=False)
-        assert part["ρ_w"].tolist() == [f"**{value:.3f}**" for value in rows["ρ_w"]]
+        assert part["ρ_w"].tolist() == [f"**{value:.3f}**".replace("-", "−") for value in rows["ρ_w"]]
         lacking = rows["coverage"] < 1
         assert [name.endswith(" covered") for name in part["embedding"]] == lacking.tolist()
     coming = leaderboard.by_area(view, "ρ_w", None, None, coming=("votes", "tokens"))
