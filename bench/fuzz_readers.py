@@ -32,8 +32,7 @@ from core.dataset.files import read_dataset, to_csv, to_tsv
 from core.dataset.formats import to_parquet
 from core.dataset.published import read_published
 from core.embeddings import Embedding, import_embedding, load, open_embedding
-from core.encoders.static import TOKENIZER, WEIGHTS, find_static
-from core.encoders.tensors import read_tensors
+from core.encoders.static import TOKENIZER, WEIGHTS, find_static, read_tensors
 from core.errors import InputError
 from core.evaluation.mteb_files import read_mteb
 from core.platforms import guess, open_results, read_results, read_table
@@ -49,7 +48,7 @@ from core.store.projects.archive import export_project, import_project
 from core.store.scores.project_dataset import dataset_of
 from core.tabular import CsvTable, column_numbers, open_table, read_lines, read_workbook
 from core.tokens.files import open_list, read_areas_file, read_pasted, write_list
-from core.tokens.frequency_files import read_frequencies
+from core.tokens.frequencies import read_frequencies
 from core.votes.payment import write_review
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
 from tests.embedding_files import binary, numbers, text

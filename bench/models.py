@@ -22,9 +22,8 @@ from bench.model_sources import SOURCES, AbsentError
 from core.embeddings import Embedding
 from core.evaluation import FigureEstimate, ModelComparison, compare, tokens_of
 from core.evaluation.baselines import SPELLINGS, RandomRanking, Spelling, random_ranking
-from core.evaluation.differences import by_tokens, groups
 from core.evaluation.models import Model
-from core.evaluation.token_intervals import TokenDraws, with_token_intervals
+from core.evaluation.token_intervals import TokenDraws, by_tokens, groups, with_token_intervals
 from core.store import open_store
 from core.store.scores.project_dataset import dataset_of
 from tests.half_way import make_half_way

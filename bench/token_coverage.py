@@ -19,9 +19,8 @@ from scipy.stats import binom
 
 from core.embeddings import load
 from core.evaluation import correlations
-from core.evaluation.differences import PairwiseDifference, by_tokens, times_needed
 from core.evaluation.figures import NAMES, FigureSettings
-from core.evaluation.token_intervals import LEVEL, TokenDraws, draw_tokens
+from core.evaluation.token_intervals import LEVEL, PairwiseDifference, TokenDraws, by_tokens, draw_tokens, times_needed
 
 LOW, HIGH = 0.86, 0.94
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo.bin"

@@ -10,18 +10,14 @@ from core.store.projects.plans import PlanSettings
 from core.views.collect import tasks
 from core.views.collect.collect_page import CollectView, DrawnStage
 from ui.collect import uploads
-from ui.collect.ballot_steps import between_ballots, close_steps
-from ui.collect.collecting_box import collecting_box
-from ui.collect.live_state import badges, live_state, timeline
+from ui.collect.collecting_box import collecting_box, fetched_files, over_quota, voters_box
+from ui.collect.live_state import badges, between_ballots, close_steps, live_state, timeline
 from ui.collect.payment_box import payment_box
 from ui.collect.round_box import collect_rounds
-from ui.collect.task_preview import preview_box
-from ui.collect.trial import trial_box
-from ui.collect.turkle_box import fetched_files
-from ui.collect.workload_box import over_quota, voters_box
+from ui.collect.task_preview import preview_box, trial_box
 from ui.plan import checks_box
 from ui.plan.pilot_box import pilot_box
-from ui.scores import vote_checks
+from ui.scores import trust_panel
 from ui.shared import cache, frame, jobs, kinds
 
 project = frame.project()
@@ -62,7 +58,7 @@ def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
             help="The paper's voter model (section 4.1) answers what is missing. Its votes are marked as simulated "
             "forever.",
         )
-    vote_checks.show(project, area_id, sum(drawn.progress.votes for drawn in view.drawn))
+    trust_panel.show_vote_checks(project, area_id, sum(drawn.progress.votes for drawn in view.drawn))
     st.markdown("##### The ballots of the plan")
     st.caption(f"{stage.title}.")
     if stage.ballot.n_tied:

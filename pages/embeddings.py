@@ -8,7 +8,7 @@ from core.base.numbers_in_words import many, plural
 from core.store.projects.embedding_library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.views.tokens import TokensView
 from core.views.wording import moment
-from ui.embeddings import coverage, embedding_view, imports
+from ui.embeddings import embedding_view, imports
 from ui.shared import cache, choosers, frame
 
 project = frame.project()
@@ -37,7 +37,7 @@ if mine:
     for embedding in mine:
         row = {"name": embedding.name, "words": embedding.n_words, "dimensions": embedding.dimensions}
         if view.n_tokens:
-            row |= {"tokens covered": coverage.share(covered[embedding.id])}
+            row |= {"tokens covered": embedding_view.share(covered[embedding.id])}
         row |= {
             "format": embedding.format,
             "from": embedding.source,

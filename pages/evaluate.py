@@ -8,19 +8,8 @@ import streamlit as st
 from core.questions import RoundKind
 from core.store.projects.embedding_library import read_embeddings
 from core.views.evaluate.evaluate_page import EvaluateView
-from ui.embeddings import encoder_box, imports
-from ui.evaluate import (
-    differences_box,
-    headline,
-    jobs,
-    judges_box,
-    parts_box,
-    round_models,
-    sample_size_box,
-    settings,
-    tables,
-    why_box,
-)
+from ui.embeddings import imports
+from ui.evaluate import differences_box, headline, jobs, judges_box, round_models, settings, tables, why_box
 from ui.shared import cache, frame, kinds
 
 project = frame.project()
@@ -79,18 +68,18 @@ if areas.open:
         tables.by_area(visit, chosen, by_votes, by_tokens)
 if differences.open:
     with differences:
-        differences_box.show(visit, chosen, by_votes, by_tokens)
+        differences_box.show_differences(visit, chosen, by_votes, by_tokens)
         if len(view.evaluations) > 1:
-            sample_size_box.show(view, project)
+            differences_box.show_sample_size(view, project)
 if why.open:
     with why:
-        why_box.show(view, project)
+        why_box.show_why(view, project)
 if parts.open:
     with parts:
-        parts_box.show(visit, chosen)
+        why_box.show_parts(visit, chosen)
 if variants.open:
     with variants:
-        parts_box.variants(visit, chosen)
+        why_box.variants(visit, chosen)
 if everything.open:
     with everything:
         tables.everything(visit, scale)
@@ -101,5 +90,5 @@ with st.expander("Add a model", icon=":material/add:"):
     frame.link(
         "embeddings", "A file of vectors or of similarities: on the Embeddings page", icon=":material/upload_file:"
     )
-    encoder_box.show(frame.store(), project, "evaluate")
+    imports.show_encoder(frame.store(), project, "evaluate")
     frame.link("embeddings", "A model on a server: on the Embeddings page", icon=":material/dns:")

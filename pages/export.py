@@ -6,17 +6,16 @@ import streamlit as st
 
 from core.questions import RoundKind
 from core.views.export import ExportView
-from ui.export import dataset_files, round_files
-from ui.export.datasheet_box import datasheet_box
-from ui.export.releases_box import releases_box
-from ui.shared import badges, cache, frame, kinds
+from ui.export import dataset_files
+from ui.export.publishing_boxes import datasheet_box, releases_box
+from ui.shared import cache, frame, kinds
 
 project = frame.project()
 st.title("Export")
 standings = cache.load_standings(frame.store(), project)
 kind = kinds.choose(project, standings)
 if isinstance(kind, RoundKind):
-    round_files.show_rounds(project, frame.area(project, standings), kind)
+    dataset_files.show_rounds(project, frame.area(project, standings), kind)
     frame.stop()
 view: ExportView = cache.load_export(frame.store(), project)
 dataset = view.dataset
@@ -25,7 +24,7 @@ if dataset.empty:
     frame.nothing_yet("There is no dataset yet: it needs votes.", "collect", "collect votes")
 
 about = dataset.attrs
-frame.first_line(f"**{frame.plain(view.said)}**", *badges.of_dataset(about))
+frame.first_line(f"**{frame.plain(view.said)}**", *frame.of_dataset(about))
 
 model_answers = dataset_files.with_model_answers(project)
 dataset_files.whole(project, model_answers)

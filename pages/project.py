@@ -13,7 +13,7 @@ from core.views.log import log_table
 from ui.project import demo_box, project_files
 from ui.project.new_project import NOTIONS, new_box
 from ui.shared import cache, choosers, frame
-from ui.shared.badges import SIMULATED
+from ui.shared.frame import SIMULATED
 
 LOGGED = 1000  # entries of the log that are shown
 

@@ -12,9 +12,9 @@ from core.base.numbers_in_words import many, plural
 from core.dataset.files import to_csv
 from core.questions import RoundKind
 from core.views.scores.scores_page import ScoresView
-from ui.scores import score_figures, trust_panel, vote_checks
+from ui.scores import score_figures, trust_panel
 from ui.scores.round_scores import show_rounds
-from ui.shared import badges, cache, frame, kinds
+from ui.shared import cache, frame, kinds
 
 project = frame.project()
 store = frame.store()
@@ -38,7 +38,7 @@ def headline() -> None:
     leader = frame.plain(view.leader)
     st.markdown(f"**Most related: {leader}**, by {votes} of {view.voters.said} on {items}.")
     with st.container(horizontal=True, vertical_alignment="center"):
-        badges.show(*badges.of_dataset(about))
+        frame.show(*frame.of_dataset(about))
         overview = cache.load_overview(store, project)
         frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
     if about["unscored_items"]:
@@ -121,4 +121,4 @@ if behind:
             score_figures.random_pairs(project)
     if checks.open:
         with checks:
-            vote_checks.figures(project, area_id)
+            trust_panel.figures(project, area_id)

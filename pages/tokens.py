@@ -6,10 +6,10 @@ import streamlit as st
 
 from core.base.numbers_in_words import many
 from core.views.tokens import TokensView
-from ui.embeddings import coverage
+from ui.embeddings import embedding_view
 from ui.shared import cache, frame
-from ui.shared.badges import Badge
-from ui.tokens import area_editing, area_entry, near_tokens, token_choices
+from ui.shared.frame import Badge
+from ui.tokens import areas, near_tokens, token_choices
 
 project = frame.project()
 store = frame.store()
@@ -40,7 +40,7 @@ def headline() -> None:
         column_config={"proposed": about},
         alt="Areas with their numbers of tokens and pairs",
     )
-    area_editing.show(view)
+    areas.show(view)
 
 
 def in_embeddings() -> None:
@@ -50,17 +50,17 @@ def in_embeddings() -> None:
         st.caption("No embedding is loaded yet, so nothing is known of missing tokens.")
         frame.link("embeddings", "Load an embedding", icon=":material/hub:")
         return
-    coverage.remedies_box(project, view)
+    embedding_view.remedies_box(project, view)
     for found in view.coverage:
-        coverage.show(store, project, found)
+        embedding_view.show_coverage(store, project, found)
     frame.link("embeddings", "Change how tokens are looked up", icon=":material/manage_search:")
 
 
 st.title("Tokens")
-area_editing.undo_box(store, project, view)
+areas.undo_box(store, project, view)
 if not view.areas:
     st.markdown("**A semantic area is a list of tokens that belong together. Only tokens of one area are paired.**")
-    area_entry.add_box(store, project)
+    areas.add_box(store, project)
     frame.stop()
 
 headline()
@@ -68,13 +68,13 @@ left, right = st.columns(2, gap="large")
 with left:
     st.subheader("The tokens of an area" if view.locked else "Edit the areas")
     if view.locked:
-        area_editing.locked_box(store, project, view)
+        areas.locked_box(store, project, view)
     else:
-        area_editing.edit_box(store, project, view)
+        areas.edit_box(store, project, view)
 with right:
     if not view.locked:
         st.subheader("Add an area")
-        area_entry.add_box(store, project)
+        areas.add_box(store, project)
     in_embeddings()
 if not view.locked:
     with st.expander("Add near tokens"):

@@ -12,7 +12,7 @@ from core.errors import InputError
 from core.i18n import Language
 from core.questions import Answers, KindInfo, RoundKind, RoundScores, RoundSettings
 from core.questions.base import LOSS, TIE, VOTERS, Answering, refuse_unscored
-from core.questions.best_worst.tuples import draw_tuples
+from core.questions.best_worst.kind import draw_tuples
 from core.questions.task_page import PageSettings, Words
 from core.tables import Floats
 from core.votes.reading import encode

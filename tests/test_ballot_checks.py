@@ -29,9 +29,8 @@ from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.ballot_rows import read_ballots, read_comparisons, unanswered
-from core.store.ballots.check_drawing import propose_gold, typed_gold
 from core.store.ballots.closing import close_ballot
-from core.store.ballots.drawing import draw_next_ballot
+from core.store.ballots.drawing import draw_next_ballot, propose_gold, typed_gold
 from core.store.ballots.simulated import simulate_votes
 from core.store.engine import _open
 from core.store.projects.archive import duplicate_project

@@ -11,8 +11,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.ballots import draw_comparisons
-from core.ballots.draw import balanced_swaps, draw_ballot, draw_uniform, orient, select_items, split_into_tasks
-from core.ballots.graphs import regular_pairs, simple_graph, stable_order
+from core.ballots.draw import (
+    balanced_swaps,
+    draw_ballot,
+    draw_uniform,
+    orient,
+    regular_pairs,
+    select_items,
+    simple_graph,
+    split_into_tasks,
+    stable_order,
+)
 from core.errors import InputError
 
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.questions.best_worst.kind import choose_extremes
-from core.questions.best_worst.tuples import BestWorst, draw_tuples
+from core.questions.best_worst.kind import BestWorst, choose_extremes, draw_tuples
 from core.questions.order.kind import put_in_order
 from core.questions.rating.kind import rate
 from core.simulation.equal_time import assign_in_turn

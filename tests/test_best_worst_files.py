@@ -8,9 +8,8 @@ from scipy import stats
 
 from core.base.estimates import widened_tails
 from core.errors import InputError
-from core.questions.best_worst.files import is_best_worst, read_best_worst, write_tuples
-from core.questions.best_worst.report import report
-from core.questions.best_worst.tuples import draw_tuples
+from core.questions.best_worst.files import is_best_worst, read_best_worst, report, write_tuples
+from core.questions.best_worst.kind import draw_tuples
 
 NRC = (
     b"Item1,Item2,Item3,Item4,BestItem,WorstItem,Annotator\nsea,ship,tax,law,sea,tax,W1\nsea,ship,tax,law,ship,law,W2\n"

@@ -25,7 +25,7 @@ from core.dataset.files import read_dataset
 from core.dataset.formats import unpacked_bytes
 from core.dataset.published import is_published, read_published
 from core.embeddings import load
-from core.encoders.tensors import read_tensors
+from core.encoders.static import read_tensors
 from core.errors import InputError, RunoffError
 from core.store.backups import back_up, restore
 from core.store.projects.project_zip import read_zip

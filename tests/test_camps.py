@@ -11,8 +11,7 @@ import pytest
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 
 from bench.camps import Kind, second_opinion, votes_of
-from core.commands.figures.trust import TrustLines
-from core.commands.figures.votes import VoterFigures
+from core.commands.figures.votes import TrustLines, VoterFigures
 from core.commands.publishing import publish
 from core.dataset.published import read_published
 from core.scores import BallotVotes

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.embeddings import EmbeddingInfo, EncodingError, import_embedding, load, open_embedding, sniff
 from core.embeddings.readers import text as text_reader
-from core.embeddings.readers import text_recognition, word2vec_binary
+from core.embeddings.readers import word2vec_binary
 from core.errors import InputError
 
 WORDS = ["anvil", "barge", "candle", "dune", "ember", "flute"]
@@ -72,7 +72,7 @@ def test_case_03_says_both_counts(shared: Path) -> None:
 
 def test_case_06_binary_is_told_by_content(shared: Path) -> None:
     assert sniff(shared / "cases" / "06-binary-named-txt.txt").format == word2vec_binary.FORMAT
-    assert sniff(shared / "cases" / "17-bom-header.vec").format == text_recognition.FORMAT
+    assert sniff(shared / "cases" / "17-bom-header.vec").format == text_reader.FORMAT
 
 
 def test_case_09_unusable_vectors_are_listed(shared: Path) -> None:

@@ -30,7 +30,7 @@ from core.base.durable import shown_name, shown_path
 from core.embeddings import import_embedding, load, open_embedding, sniff
 from core.embeddings.readers import text, word2vec_binary
 from core.encoders.bert import read_word_pieces
-from core.encoders.tensors import read_tensors
+from core.encoders.static import read_tensors
 from core.errors import InputError
 from core.evaluation import evaluate
 

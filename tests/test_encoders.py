@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from core.embeddings import open_embedding
 from core.encoders import ENCODED, ModelSource, digest_of, encode_into, encoder_of, inspect, open_encoder
 from core.encoders.bert import WordPiece, read_word_pieces
-from core.encoders.tensors import read_tensors
+from core.encoders.static import read_tensors
 from core.errors import InputError
 
 REFERENCE = Path(__file__).parent / "reference"

@@ -13,15 +13,19 @@ from core.base.estimates import holm
 from core.errors import InputError
 from core.evaluation import compare, correlations, given
 from core.evaluation.chance import critical_values, permutation_test
-from core.evaluation.differences import PairwiseDifference, adjusted, by_tokens, groups, times_needed
 from core.evaluation.figures import FigureSettings
 from core.evaluation.token_intervals import (
     CORRECTIONS,
     Coded,
     Correction,
+    PairwiseDifference,
+    adjusted,
     bounds,
+    by_tokens,
     draw_tokens,
+    groups,
     number_of_resamples,
+    times_needed,
     with_token_intervals,
 )
 

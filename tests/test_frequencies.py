@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.tokens.files import AreaTokens
-from core.tokens.frequencies import from_counts, from_ranks, from_wordfreq, rare, rare_by_area, wordfreq_languages
-from core.tokens.frequency_files import read_frequencies
+from core.tokens.frequencies import (
+    from_counts,
+    from_ranks,
+    from_wordfreq,
+    rare,
+    rare_by_area,
+    read_frequencies,
+    wordfreq_languages,
+)
 
 
 def judged(table: pd.DataFrame) -> dict[str, bool | None]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
 
-from core.commands.figures.trust import TrustLines
+from core.commands.figures.votes import TrustLines
 from core.metrics import weighted_spearman
 from core.plan import Plan
 from core.protocols import protocol_of

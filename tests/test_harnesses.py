@@ -23,8 +23,7 @@ from campaigns import PLAN, make_project, run_people
 
 from core.commands.publishing import publish
 from core.dataset.datasheet.facts import SheetFields
-from core.dataset.harnesses.both_orders import BOTH_ORDERS, both_orders
-from core.dataset.harnesses.programs import MTEB_LANGUAGES, mteb_language, task_name
+from core.dataset.harnesses.programs import BOTH_ORDERS, MTEB_LANGUAGES, both_orders, mteb_language, task_name
 from core.dataset.published import COMPARED, VOTES, read_published
 from core.metrics import weighted_kendall, weighted_spearman
 from core.store.engine import open_apart

@@ -18,12 +18,11 @@ from chat_server import ChatServer, chat_server, longer, said, whole
 from core.base import web
 from core.commands import executor
 from core.commands.ballots import DiscardBallot
-from core.commands.figures.judges import judge_figures
 from core.commands.integrity import check_store
-from core.commands.judging import AskModel, ModelAsked
+from core.commands.judging import AskModel, ModelAsked, judge_figures
 from core.errors import InputError, PlatformError, StoreError
-from core.judges.answers import read_choice
 from core.judges.chat import JudgeSettings, server_of
+from core.judges.prompt import read_choice
 from core.questions.comparison_page import write_batch
 from core.store import Store
 from core.store import schema as t

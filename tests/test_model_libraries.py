@@ -95,7 +95,7 @@ from pathlib import Path
 from sentence_transformers import CrossEncoder
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 from core.encoders import inspect, open_scorer
-from core.encoders.cross import both_orders
+from core.encoders.encoding import both_orders
 
 torch.manual_seed(3)
 folder = Path(sys.argv[1])

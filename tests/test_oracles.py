@@ -16,11 +16,11 @@ from scipy.stats import spearmanr
 from core.base.estimates import holm
 from core.errors import PlanError, UndefinedMetricError
 from core.evaluation.causes import RELATED, by_relatedness
-from core.evaluation.differences import groups
 from core.evaluation.figures import precision_at
+from core.evaluation.token_intervals import groups
 from core.plan import Plan
 from core.plan.campaign_plan import cost
-from core.questions.best_worst.tuples import BestWorst
+from core.questions.best_worst.kind import BestWorst
 from core.questions.order.groups import TargetGroup, from_orders, score_groups
 from core.questions.order.orders import group_agreement
 

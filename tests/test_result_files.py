@@ -15,7 +15,7 @@ from core.store import Store
 from core.store.projects.archive import import_project
 from core.store.votes.intake import preview_upload
 from core.tokens.files import read_areas_file
-from core.tokens.frequency_files import read_frequencies
+from core.tokens.frequencies import read_frequencies
 
 CASES = sorted(path for path in (Path(__file__).parent / "cases").rglob("*") if path.is_file())
 # Each results file of the samples with its columns renamed to ours (`TestSamples.ours`): platform, rows, unreadable,

@@ -1,4 +1,4 @@
-"""Whether votes can be told from coin tosses, and what is said where they can't; see `core/scores/signal_test.py`."""
+"""Whether votes can be told from coin tosses, and what is said where they can't; see `core/scores/reliability.py`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from campaigns import make_project, run_people
 
-from core.commands.figures.trust import TrustLines
+from core.commands.figures.votes import TrustLines
 from core.commands.publishing import publish
 from core.dataset.published import read_published
 from core.errors import UndefinedMetricError
 from core.plan import Plan
 from core.scores import BallotVotes
 from core.scores.bradley_terry import fit_votes
-from core.scores.signal_test import CHANCE_Z, by_chance, signal_z
+from core.scores.reliability import CHANCE_Z, by_chance, signal_z
 from core.simulation import simulate_campaign
 from core.store import open_store
 from core.store.projects.project_commands import get_project

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ballots.graphs import regular_pairs
+from core.ballots.draw import regular_pairs
 from core.simulation import campaign
 from core.simulation.campaign import quick_comparisons, quick_graph
-from core.simulation.released import assign, greedy_comparisons
+from core.simulation.conventions import greedy_comparisons, released_assign
 
 
 def rng(seed=0):
@@ -129,10 +129,10 @@ def test_greedy_ties_are_broken_at_random():
 
 @pytest.mark.parametrize(("n_comparisons", "n_voters"), [(9900, 100), (160, 100), (7, 10)])
 def test_votes_are_dealt_evenly_and_the_rest_with_replacement(n_comparisons, n_voters):
-    voter = assign(n_comparisons, n_voters, rng(1))
+    voter = released_assign(n_comparisons, n_voters, rng(1))
     counts = np.bincount(voter, minlength=n_voters)
     assert len(voter) == n_comparisons
     assert counts.min() >= n_comparisons // n_voters
-    rest = [np.bincount(assign(15, 10, rng(seed)), minlength=10) - 1 for seed in range(200)]
+    rest = [np.bincount(released_assign(15, 10, rng(seed)), minlength=10) - 1 for seed in range(200)]
     assert max(map(max, rest)) > 1  # with replacement, one voter may get two of the rest
     assert np.sum(rest, axis=0).min() > 60  # 100 expected for each voter

@@ -10,7 +10,13 @@ import pytest
 from core import metrics
 from core.plan import Plan
 from core.simulation import simulate_campaign
-from core.simulation.released import amplitude, decide, exponential, power_law, rankings
+from core.simulation.conventions import (
+    released_amplitude,
+    released_decide,
+    released_exponential,
+    released_power_law,
+    released_rankings,
+)
 from core.voters.model import Voters
 
 PLAN = Plan(61, 5, 0.5, 10)
@@ -21,7 +27,7 @@ def rng(seed=0):
 
 
 def campaign(protocol="paper", seed=1, plan=PLAN, **options):
-    z = exponential(plan.n_items)
+    z = released_exponential(plan.n_items)
     return simulate_campaign(z, plan, protocol=protocol, rng=rng(seed), convention="released", **options)
 
 
@@ -42,18 +48,26 @@ def scores_of(votes):
 
 def test_noise():
     z = np.linspace(-1, 1, 9)
-    assert amplitude(z).tolist() == [value * (1 - value) for value in z.tolist()]
+    assert released_amplitude(z).tolist() == [value * (1 - value) for value in z.tolist()]
 
 
 def test_distributions():
-    np.testing.assert_allclose(exponential(4), [2 * math.exp(-i / 4) - 1 for i in range(4)], rtol=1e-15)
-    np.testing.assert_allclose(power_law(4), [2 / (1 + i / 4) - 1 for i in range(4)], rtol=1e-15)
+    np.testing.assert_allclose(released_exponential(4), [2 * math.exp(-i / 4) - 1 for i in range(4)], rtol=1e-15)
+    np.testing.assert_allclose(released_power_law(4), [2 / (1 + i / 4) - 1 for i in range(4)], rtol=1e-15)
 
 
 def test_equal_opinions_go_to_the_first_item():
-    assert decide(np.array([0.9, 0.1, 0.5]), np.array([0.2, 0.4, 0.5]), np.zeros(3), rng()).tolist() == [1, 0, 1]
-    assert decide(np.array([0.9, 0.1, 0.5]), np.array([0.2, 0.4, 0.5]), np.ones(3), rng()).tolist() == [0, 1, 0]
-    held = decide(np.full(20_000, 0.5), np.full(20_000, 0.5), np.full(20_000, 0.3), rng())
+    assert released_decide(np.array([0.9, 0.1, 0.5]), np.array([0.2, 0.4, 0.5]), np.zeros(3), rng()).tolist() == [
+        1,
+        0,
+        1,
+    ]
+    assert released_decide(np.array([0.9, 0.1, 0.5]), np.array([0.2, 0.4, 0.5]), np.ones(3), rng()).tolist() == [
+        0,
+        1,
+        0,
+    ]
+    held = released_decide(np.full(20_000, 0.5), np.full(20_000, 0.5), np.full(20_000, 0.3), rng())
     assert held.mean() == pytest.approx(0.7, abs=5 * math.sqrt(0.21 / 20_000))
 
 
@@ -90,7 +104,7 @@ def test_nobody_gets_half_a_point():
 def test_the_accuracy_takes_item_numbers_for_ranks(protocol, seed):
     """Point 7, in plain Python: place i of the second vector is the number of the item at rank i."""
     held = campaign(protocol, seed)
-    truth = np.abs(exponential(61)).tolist()
+    truth = np.abs(released_exponential(61)).tolist()
     by_truth = sorted(range(61), key=lambda item: (truth[item], item), reverse=True)
     a = [by_truth.index(item) + 1 for item in range(61)]
     scores = held.scores.tolist()
@@ -118,7 +132,7 @@ def test_the_accuracy_takes_item_numbers_for_ranks(protocol, seed):
 
 
 def test_true_ties_go_to_the_higher_item_number():
-    one, other = rankings(np.array([0.1, 0.3, 0.3]), np.array([0.5, 0.5, 0.9]), np.array([2, 0, 1]))
+    one, other = released_rankings(np.array([0.1, 0.3, 0.3]), np.array([0.5, 0.5, 0.9]), np.array([2, 0, 1]))
     assert (-one).tolist() == [3, 2, 1]
     assert (-other).tolist() == [3, 2, 1]  # items 2 and 1 tie, and 2 appeared first
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from core.encoders import ModelSource, digest_of, encode_into, inspect, open_encoder
-from core.encoders.tensors import open_tensors
+from core.encoders.static import open_tensors
 from core.errors import InputError
 from tests.static_folders import make_letters_model, write_tensors
 

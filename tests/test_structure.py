@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
 # Modules of pages that ask for another language: what voters read is chosen, edited or opened there.
-ABOUT_VOTERS = {"offline_box", "round_form", "voting_box", "voting_form", "wording_form"}
+ABOUT_VOTERS = {"collecting_box", "round_form", "voting_box", "voting_form", "wording_form"}
 FILES = sorted(CORE.rglob("*.py"))
 
 

@@ -28,8 +28,7 @@ from core.platforms.round_files import read_writing
 from core.questions import round_kind
 from core.questions.best_worst.files import read_best_worst
 from core.questions.order.orders import read_orders
-from core.questions.rating.columns import open_ratings, read_cells
-from core.questions.rating.files import read_ratings
+from core.questions.rating.files import open_ratings, read_cells, read_ratings
 from core.questions.writing import read_form, read_texts
 from core.tabular import (
     column_numbers,

@@ -18,7 +18,7 @@ from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas, read_areas
 from core.store.tokens.frequencies import frequencies_of, source_of, use_list
 from core.tokens.files import AreaTokens, open_list, read_areas_file, read_pasted
-from core.tokens.frequency_files import read_frequencies
+from core.tokens.frequencies import read_frequencies
 
 SECOND = Path(__file__).parent / "cases" / "second"
 

@@ -10,8 +10,8 @@ import pytest
 
 from core.charts import campaign_charts, evaluation
 from core.commands.votes import ExcludeVoters, ReadmitVoters
-from core.evaluation.differences import PairwiseDifference
 from core.evaluation.sample_size import Needed, PowerEstimate
+from core.evaluation.token_intervals import PairwiseDifference
 from core.store.votes.exclusions import ExclusionChange
 from core.trust import report
 from core.trust.agreement import KrippendorffAlpha

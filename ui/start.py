@@ -71,7 +71,6 @@ def _warm_up() -> None:
     import core.views.collect.collect_page
     import core.views.embeddings
     import core.views.evaluate.evaluate_page
-    import core.views.evaluate.why
     import core.views.scores.scores_page  # noqa: F401
 
 

@@ -39,8 +39,19 @@ from ..errors import InputError
 from ..scores.bradley_terry import BradleyTerry
 from ..scores.posterior import item_posteriors
 from ..tables import Floats, Ints
-from .draw import Selection, checked_items, checked_pairs, select_items, whole_number
-from .graphs import balanced_sides, complement, edge_keys, exchange, faulty_edges, regular_pairs
+from .draw import (
+    Selection,
+    balanced_sides,
+    checked_items,
+    checked_pairs,
+    complement,
+    edge_keys,
+    exchange,
+    faulty_edges,
+    regular_pairs,
+    select_items,
+    whole_number,
+)
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def _ballot(store: Store, project_id: str, number: int, area_id: int | None) -> 
 @with_json
 def report_command(project: str, record: int | None, n0: float, as_json: bool) -> None:
     """The records of a PROJECT, and what one of them says beside people's votes."""
-    from ..commands.figures.judges import judge_figures
+    from ..commands.judging import judge_figures
     from ..views.evaluate import judges as view_of
 
     store, project_id = _opened(project)

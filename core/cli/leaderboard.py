@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ..commands.file_evaluation import FileEvaluation
     from ..evaluation import Model
     from ..evaluation.baselines import Baselines
-    from ..evaluation.differences import PairwiseDifference
     from ..evaluation.mteb_files import Reported
+    from ..evaluation.token_intervals import PairwiseDifference
 
 
 @dataclass
@@ -113,7 +113,7 @@ def write_leaderboard(
     out : without an ending, or with .html or .csv. first : the figure that models are ranked by. made : how each model
     was made; reported : the figures of mteb's result files.
     """
-    from ..views.evaluate.leaderboard_file import Leaderboard, leaderboard_csv, leaderboard_page
+    from ..views.evaluate.leaderboard import Leaderboard, leaderboard_csv, leaderboard_page
     from ..views.evaluate.token_intervals import by_votes
 
     found = found.called(distinct(found.names))

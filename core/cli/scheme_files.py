@@ -16,8 +16,7 @@ from .shared import read_file, text_table, with_encoding, with_json, write_file,
 
 if TYPE_CHECKING:
     from ..base.estimates import Estimate
-    from ..questions.best_worst.files import Named
-    from ..questions.best_worst.report import BestWorstReport, Halves
+    from ..questions.best_worst.files import BestWorstReport, Halves, Named
     from ..questions.order.orders import GroupAgreement
 
 FIGURES = {
@@ -118,8 +117,7 @@ def _only(found: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 @with_json
 def best_worst_command(file: str, seed: int, named: Named | None, encoding: str | None, as_json: bool) -> None:
     """Counts, scores, intervals and reliability of best-worst judgements FILE (a row per judgement)."""
-    from ..questions.best_worst.files import read_best_worst
-    from ..questions.best_worst.report import report
+    from ..questions.best_worst.files import read_best_worst, report
 
     with _asking():
         read = read_best_worst(read_file(file, "best–worst"), Path(file).name, named=named, encoding=encoding)
@@ -200,9 +198,8 @@ def draw_tuples_command(
     """Draw best-worst tuples of ITEMS (one per line, or a table with token_a and token_b) into a file to fill in."""
     import numpy as np
 
-    from ..questions.best_worst.files import read_best_worst, read_items, write_tuples
-    from ..questions.best_worst.report import report
-    from ..questions.best_worst.tuples import draw_tuples, next_round
+    from ..questions.best_worst.files import read_best_worst, read_items, report, write_tuples
+    from ..questions.best_worst.kind import draw_tuples, next_round
 
     listed = read_items(read_file(items), Path(items).name, encoding=encoding)
     texts = listed.items

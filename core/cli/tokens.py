@@ -88,8 +88,7 @@ def _column(text: str, header: tuple[str, ...]) -> Column:
 
 def _rare(lists: TokenLists, path: str, encoding: str | None) -> tuple[pd.DataFrame, tuple[Issue, ...]]:
     """Rare tokens by area, and the remarks on the list of frequencies."""
-    from ..tokens.frequencies import rare, rare_by_area
-    from ..tokens.frequency_files import read_frequencies
+    from ..tokens.frequencies import rare, rare_by_area, read_frequencies
 
     source = read_frequencies(read_file(path, "frequencies"), Path(path).name, encoding=encoding)
     judged = rare(list(dict.fromkeys(token for area in lists.areas for token in area.tokens)), source)

@@ -31,11 +31,10 @@ from .figures import base as figures
 from .figures.base import Figure, MeasuredFigure, measure_now
 from .figures.evaluation import OF_EVALUATION, FirstVisit
 from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
-from .figures.judges import JudgeFigure
 from .figures.rehearsal import Rehearsal
 from .figures.simulations import BestPlan, KindsAtEqualTime, OtherBudgets, PlanOutlook, RequiredSample
-from .figures.trust import TrustLines
-from .figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
+from .figures.votes import ChecksOfVotes, TrustLines, VoterFigures, WithoutVoters
+from .judging import JudgeFigure
 
 KIND = "command"  # of jobs
 AT_ONCE = 2.0  # seconds that somebody waits for; what takes longer is a job

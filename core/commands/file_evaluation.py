@@ -13,10 +13,9 @@ from ..errors import InputError, RunoffError
 from ..evaluation import TOP_K, Model, ModelComparison, compare
 from ..evaluation.chance import NO_CEILING, ShareOfCeiling, shares_of
 from ..evaluation.compare import ranked_apart
-from ..evaluation.differences import PairwiseDifference, by_tokens
 from ..evaluation.figures import FigureSettings
 from ..evaluation.sample_size import Needed, VotingScenario, tokens_needed, votes_needed
-from ..evaluation.token_intervals import TokenDraws, with_token_intervals
+from ..evaluation.token_intervals import PairwiseDifference, TokenDraws, by_tokens, with_token_intervals
 from ..evaluation.vote_intervals import Resampled, with_intervals
 from ..store.projects.records import CampaignRecord
 from ..trust.reliability import ceilings

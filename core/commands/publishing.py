@@ -19,7 +19,7 @@ from ..dataset.datasheet.sheet import card, datasheet, to_markdown
 from ..dataset.files import for_gensim, to_csv, to_json, to_tsv
 from ..dataset.formats import endings, example, for_mteb, for_simlex, parquet, spelled, to_parquet, to_records
 from ..dataset.harnesses import programs
-from ..dataset.harnesses.both_orders import BOTH_ORDERS, both_orders
+from ..dataset.harnesses.programs import BOTH_ORDERS, both_orders
 from ..dataset.published import COMPARED, VOTES, write_published
 from ..dataset.splits import Split, split_by_tokens
 from ..errors import InputError, StoreError

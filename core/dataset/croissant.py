@@ -21,8 +21,7 @@ from ..tabular.zips import checksum
 from .datasheet.checklist import known_limitations
 from .datasheet.facts import LICENCES, Facts
 from .datasheet.sheet import COLLECTED, PSEUDONYMS, agreement_lines, collection_days
-from .harnesses.both_orders import BOTH_ORDERS
-from .harnesses.programs import BOTH_ORDERS_FILE, description
+from .harnesses.programs import BOTH_ORDERS, BOTH_ORDERS_FILE, description
 from .published import COMPARED, VOTES
 
 FILE = "croissant.json"

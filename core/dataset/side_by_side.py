@@ -30,9 +30,8 @@ from ..base.estimates import LEVEL, Estimate, widened_tails
 from ..errors import InputError, Issue, UndefinedMetricError
 from ..evaluation.token_intervals import CORRECTIONS, FEWEST_TOKENS, MOST_ITEMS, Coded, bounds, number_of_resamples
 from ..questions.best_worst.files import Named, is_best_worst, read_best_worst
-from ..questions.best_worst.report import report as report_best_worst
-from ..questions.rating.columns import has_texts
-from ..questions.rating.files import read_ratings
+from ..questions.best_worst.files import report as report_best_worst
+from ..questions.rating.files import has_texts, read_ratings
 from ..questions.rating.statistics import item_ratings
 from ..tables import Floats
 from ..tabular import is_spreadsheet, open_table, same_name

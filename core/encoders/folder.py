@@ -20,9 +20,8 @@ from ..base.durable import shown_path
 from ..errors import InputError
 from ..evaluation.models import Encoder, sentence_transformer
 from .bert import Bert, WordPiece, read_word_pieces
-from .cross import PairScorer, cross_encoder
-from .static import StaticFiles, check_installed, find_static, open_static
-from .tensors import read_tensors
+from .encoding import PairScorer, cross_encoder
+from .static import StaticFiles, check_installed, find_static, open_static, read_tensors
 
 CONFIG, WEIGHTS, PICKLES = "config.json", "model.safetensors", ("*.bin", "*.pt", "*.pth", "*.pkl")
 UNTOLD = ("model", "encoder", "0_Transformer", "onnx")  # names of folders that say nothing of what is in them

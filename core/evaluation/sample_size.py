@@ -34,9 +34,8 @@ from ..tables import Floats
 from ..voters.model import PAPER_PANEL, Panel
 from ..voters.panel_fit import similarity_from_ranks
 from . import TOP_K, correlations
-from .differences import POWER
 from .figures import FigureSettings
-from .token_intervals import FEWEST_TOKENS, Coded, draw_tokens
+from .token_intervals import FEWEST_TOKENS, POWER, Coded, draw_tokens
 from .vote_intervals import FIGURES, difference_interval, draw_scores
 
 Progress = Callable[[int, int], None]

@@ -4,7 +4,7 @@ setting, the same whoever computes them.
 Comparisons are drawn quickly, or as the paper's authors' released code draws them.
 
 A simulation draws thousands of ballots, and nobody sees them: tasks and token orders are not needed. Hence a second
-way to the same random graphs as `core.ballots.graphs`, some ten times as fast. It isn't used for real ballots, which
+way to the same random graphs as `core.ballots.draw`, some ten times as fast. It isn't used for real ballots, which
 must stay the same, byte for byte, for the same seed.
 
 Many campaigns are split over processor cores or machines.
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import metrics
-from ..ballots.graphs import FEW_EDGES, MAX_IDLE_ROUNDS, balanced_sides, regular_pairs, simple_graph
+from ..ballots.draw import FEW_EDGES, MAX_IDLE_ROUNDS, balanced_sides, regular_pairs, simple_graph
 from ..base.parallel import Switch, check_workers, spread, workers_for
 from ..errors import InputError, UndefinedMetricError
 from ..plan import Plan
@@ -65,7 +65,7 @@ def quick_comparisons(items: Ints, n_comparisons: int, rng: np.random.Generator)
 
 
 def quick_graph(degrees: Ints, rng: np.random.Generator) -> Ints:
-    """What `core.ballots.graphs.simple_graph` draws, in less time and from other random numbers, shape (n_edges, 2).
+    """What `core.ballots.draw.simple_graph` draws, in less time and from other random numbers, shape (n_edges, 2).
 
     The edge ends are shuffled and paired, loops and repeats switched with random other edges, and dense graphs mixed
     by further switches. One sort of packed numbers finds the repeats, and a table of all pairs tells what is taken.

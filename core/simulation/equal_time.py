@@ -40,8 +40,7 @@ from ..errors import InputError, UndefinedMetricError
 from ..plan import Plan
 from ..plan.campaign_plan import n_kept
 from ..protocols.runoff import TOLERANCE
-from ..questions.best_worst.kind import choose_extremes
-from ..questions.best_worst.tuples import SIZE, BestWorst, draw_tuples, next_round
+from ..questions.best_worst.kind import SIZE, BestWorst, choose_extremes, draw_tuples, next_round
 from ..questions.order.kind import put_in_order
 from ..questions.rating.kind import SHIFT, STRETCH, rate
 from ..scores.bradley_terry import RIDGE, fit_bradley_terry

@@ -1,26 +1,29 @@
 """Tables from elsewhere: CSV, workbooks, lists, JSON; opened by one way, with a report of what was decided.
 
 bytes → text (`encoding`) → rows of cells (`dialect`, `workbook_reading`, `json_files`) → a table with a header
-(`table`); and what cells say that are no texts (`cell_values`). What the columns mean is for the reader that asks for
-them.
+(`table`, with what cells say that are no texts). What the columns mean is for the reader that asks for them.
 """
 
 from __future__ import annotations
 
-from .cell_values import MISSING, NO_NUMBER, Numbers, column_numbers, is_missing
 from .dialect import SPARE_CELLS, Dialect, bounded, find_dialect, is_unclosed, lines, records
 from .encoding import ENCODINGS, Decoded, decode_bytes, in_utf8, known_encoding
 from .json_files import RowsOfJson, is_json, json_records, json_table
 from .table import (
+    MISSING,
+    NO_NUMBER,
     ColumnLists,
     CsvTable,
     Lines,
+    Numbers,
     RowTable,
     SourceTable,
     Texts,
     choose_sheet,
+    column_numbers,
     csv_of,
     is_blank,
+    is_missing,
     open_csv,
     open_table,
     places_of,

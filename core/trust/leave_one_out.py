@@ -35,7 +35,7 @@ from ..scores import BallotVotes
 from ..scores.bradley_terry import BradleyTerry, fit_votes, fit_with_voters, joined
 from ..scores.pair_graph import MOST_DENSE, PairGraph
 from ..scores.posterior import simulated_outcomes
-from ..scores.signal_test import CHANCE_Z
+from ..scores.reliability import CHANCE_Z
 from ..scores.voter_effects import Data, Likelihood
 from ..tables import Bools, Floats, Ints
 

@@ -14,8 +14,7 @@ from ..errors import InputError, UndefinedMetricError
 from ..protocols import protocol_of
 from ..scores import BallotVotes
 from ..scores.bradley_terry import FittedVotes, fit_votes
-from ..scores.reliability import Metric, RepeatedCorrelation
-from ..scores.signal_test import by_chance
+from ..scores.reliability import Metric, RepeatedCorrelation, by_chance
 from ..tables import Floats
 from .leave_one_out import Guessers, find_guessers, simulated_with
 

@@ -168,7 +168,7 @@ def certain_top(probability: Floats, n_top: int, *, is_last: bool = False, chanc
     """How many of the first `n_top` surely belong there: probability of 95 % or more.
 
     probability : of each item to be truly among them, (n_items,), by a fit that takes voters to share an opinion;
-    chance : that they don't (`scores.signal_test.by_chance`). Green: all; amber: at least half; else red.
+    chance : that they don't (`scores.reliability.by_chance`). Green: all; amber: at least half; else red.
     """
     name = f"The top {n_top}"
     if chance:

@@ -26,7 +26,7 @@ from ..protocols.base import N_TOP, balanced
 from ..scores import BallotVotes
 from ..scores.bradley_terry import BradleyTerry, FittedVotes, joined
 from ..scores.posterior import Posteriors, item_posteriors, likely_scores, simulated_outcomes
-from ..scores.signal_test import by_chance
+from ..scores.reliability import by_chance
 from ..tables import Floats, Ints
 from .camps import find_camps
 

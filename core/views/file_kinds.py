@@ -35,11 +35,11 @@ from ..platforms.turkle import TURKLE
 from ..questions import round_kinds
 from ..questions.best_worst.files import is_best_worst
 from ..questions.order.orders import COLUMNS as ORDERS
-from ..questions.rating.columns import NAMES, has_texts, plain_title
+from ..questions.rating.files import NAMES, has_texts, plain_title
 from ..tabular import RowTable, decode_bytes, find_dialect, is_json, is_workbook, read_workbook, records, same_name
 from ..tabular.encoding import PARQUET, foreign
 from ..tabular.zips import DAMAGED
-from ..tokens.frequency_files import COUNT_NAMES, TOKEN_NAMES
+from ..tokens.frequencies import COUNT_NAMES, TOKEN_NAMES
 from ..votes.meanings import CHOICES, key_of, meanings_by_value
 
 if TYPE_CHECKING:

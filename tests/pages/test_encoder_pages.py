@@ -12,7 +12,7 @@ from core import worker
 from core.jobs import lifecycle
 from core.store.projects.embedding_library import open_library, read_embeddings
 from core.store.tokens.areas import areas_of
-from core.views.evaluate import evaluate_page, why
+from core.views.evaluate import evaluate_page
 
 TINY = Path(__file__).resolve().parents[1] / "reference" / "tiny_encoder"
 
@@ -54,7 +54,7 @@ def test_an_encoder_is_added_on_the_evaluate_page(demo, visit, started) -> None:
     view = evaluate_page.load(demo, "demo", 2.0, "relatedness")
     assert view.overall["coverage"].tolist()[1] == 1
     assert view.overall["covered"].tolist() == [722, 760]
-    assert set(why.contrast(view, 1)["pairs"]) == {
+    assert set(evaluate_page.contrast(view, 1)["pairs"]) == {
         "Sales & marketing",
         "Workforce",
         "Work & welfare",

@@ -13,12 +13,11 @@ from page_words import turn_to
 
 from core.commands.figures import evaluation, evaluation_inputs
 from core.evaluation import POLICIES
-from core.evaluation.differences import PairwiseDifference
+from core.evaluation.token_intervals import PairwiseDifference
 from core.evaluation.vote_intervals import ModelDifference
 from core.store.engine import now
 from core.views.evaluate import evaluate_page, leaderboard
 from core.views.evaluate import token_intervals as evaluate_tokens
-from core.views.evaluate import why as evaluate_why
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -193,18 +192,18 @@ def test_floor_and_top(demo, view) -> None:
 
 
 def test_reasons_parts_and_variants(demo, view) -> None:
-    why = evaluate_why.load(view, 0)
+    why = evaluate_page.load_why(view, 0)
     assert why.top == 72
     assert why.crowded["by_model"].sum() == pytest.approx(2 * 72)
     assert len(why.worst) == 15
-    assert set(evaluate_why.contrast(view, 0)["pairs"]) >= {"Computing", "random pairs"}
+    assert set(evaluate_page.contrast(view, 0)["pairs"]) >= {"Computing", "random pairs"}
     points, kept = evaluation.tokens_map(demo, "demo", view.models[0], "Computing")
     assert len(points) == 19
     assert 0 < kept < 1
     curve = found_of(demo, view, "curve")
     at_two = curve[(curve["n0"] == 2) & (curve["figure"] == "ρ_w")]["value"].to_numpy()
     assert at_two == pytest.approx(view.common["ρ_w"].to_numpy())
-    bands = evaluate_why.load_bands(demo, "demo", view)
+    bands = evaluate_page.load_bands(demo, "demo", view)
     assert bands.related["n"].sum() == 3 * view.common["items"].iloc[0]
     assert "Tokens page" in bands.source
     variants = found_of(demo, view, "variants")

@@ -32,7 +32,7 @@ from core.store.stored_files import output_path
 from core.store.votes.intake import accept_upload
 from core.store.votes.payment import read_assignments
 from core.tables import ASSIGNMENTS
-from core.views.collect import payment
+from core.views.collect import collect_page
 from core.votes.payment import Rules
 
 ZIP, FILE = "Make the dataset to publish (zip)", "Prepare the project file"
@@ -203,7 +203,7 @@ def settle(visit, project_id: str):
 def test_assignments_are_read_in_the_background(settled, visit, started):
     store, project_id = settled
     ballot = read_ballots(store, project_id)[0]
-    headline = payment.load(store, project_id, ballot.id, Rules()).headline
+    headline = collect_page.load_payment(store, project_id, ballot.id, Rules()).headline
     app = press(settle(visit, project_id), "Read the assignments")
     assert "Reading the assignments in the background" in words(app)
     assert headline not in words(app)
@@ -211,12 +211,12 @@ def test_assignments_are_read_in_the_background(settled, visit, started):
     app = settle(visit, project_id)
     assert not app.exception
     assert headline in words(app)
-    at_once = payment.load(store, project_id, ballot.id, Rules())
+    at_once = collect_page.load_payment(store, project_id, ballot.id, Rules())
     figure = Assignments(project_id, get_project(store, project_id).revision, ballot.id)
     kept = base.read(store, figure, lifecycle.read_job(store, *started))
     read = table_of(kept.read_file(), ASSIGNMENTS)
     assert kept.result == len(read)
-    found = payment.load(store, project_id, ballot.id, Rules(), assignments=read)
+    found = collect_page.load_payment(store, project_id, ballot.id, Rules(), assignments=read)
     for name in ("assignments", "payments", "table"):
         pd.testing.assert_frame_equal(getattr(found, name), getattr(at_once, name))
     assert found.headline == at_once.headline

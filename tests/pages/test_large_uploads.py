@@ -20,7 +20,7 @@ from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import progress_of
 from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.votes.reasons import report_file
-from ui.shared import upload_report_box
+from ui.collect import uploads
 
 READING = "Reading the file in the background"
 
@@ -52,7 +52,7 @@ def read(store, project_id: str):
 
 def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started, monkeypatch):
     store, project_id, data = large
-    monkeypatch.setattr(upload_report_box, "MOST_SHOWN", 3)
+    monkeypatch.setattr(uploads, "MOST_SHOWN", 3)
     app = give(visit, project_id, ("results.csv", data))
     assert READING in words(app)
     other = give(visit, project_id, ("results.csv", data))

@@ -13,9 +13,8 @@ from page_words import labelled, press, turn_to, words
 from test_evaluate_jobs import finish
 
 from core.commands.figures import base
-from core.commands.figures import trust as figures_of_trust
-from core.commands.figures.trust import TrustLines
-from core.commands.figures.votes import ChecksOfVotes, VoterFigures, WithoutVoters
+from core.commands.figures import votes as figures_of_trust
+from core.commands.figures.votes import ChecksOfVotes, TrustLines, VoterFigures, WithoutVoters
 from core.errors import NotConvergedError, StoreError
 from core.jobs import lifecycle
 from core.store import schema as t
@@ -24,7 +23,7 @@ from core.store.projects.project_commands import get_project
 from core.store.votes.intake import accept_upload
 from core.views import voters
 from core.views.scores import trust
-from ui.scores import vote_checks
+from ui.scores import trust_panel
 
 PAGES = {"collect": ("Check the votes", "Checking the votes"), "scores": ("Check the scores", "Checking the scores")}
 
@@ -241,7 +240,7 @@ def test_stop_and_failure(page, many, visit, started):
 
 
 def test_a_page_sends_no_more_voters_than_it_may(demo, visit, monkeypatch):
-    monkeypatch.setattr(vote_checks, "MOST_SHOWN", 3)
+    monkeypatch.setattr(trust_panel, "MOST_SHOWN", 3)
     n = len(trust.load_checks(demo, "demo").sides.voters)
     app = visit("collect", "demo")
     assert f"The 3 of {n:,} voters who prefer a side most." in words(app)

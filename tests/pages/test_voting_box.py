@@ -29,7 +29,7 @@ from core.views.collect import collect_page
 from core.views.collect.voting import rehearsal_of
 from core.voting import api, process
 from tests.rounds_of_people import RATING
-from ui.collect import serving
+from ui.collect import voting_box
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def served(monkeypatch):
 
     monkeypatch.setattr(process, "start_server", start)
     monkeypatch.setattr(process, "stop_servers", stop)
-    monkeypatch.setattr(serving, "network_address", lambda: "192.0.2.7")
+    monkeypatch.setattr(voting_box, "network_address", lambda: "192.0.2.7")
     monkeypatch.setattr(process, "refused", lambda host, port: None)
     return asked
 
@@ -139,7 +139,7 @@ def test_a_network_is_let_in_by_a_switch_that_warns_and_the_link_has_a_picture(p
 
 
 def test_a_machine_in_no_network_offers_none(page, served, monkeypatch):
-    monkeypatch.setattr(serving, "network_address", lambda: None)
+    monkeypatch.setattr(voting_box, "network_address", lambda: None)
     app = page[2].run()
     (switch,) = [toggle for toggle in app.toggle if toggle.label == "People on this network may vote"]
     assert switch.disabled

@@ -13,8 +13,7 @@ from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.project_commands import Project
 from core.tabular.workbook_reading import MIME
-from core.views.collect.collect_page import CollectView
-from core.views.collect.payment import PaymentView, review_file
+from core.views.collect.collect_page import CollectView, PaymentView, review_file
 from core.votes.payment import Review, Rules, write_payments
 from ui.shared import cache, choosers, frame, jobs
 

@@ -1,17 +1,107 @@
-"""A look at any task of a ballot, as voters see it."""
+"""Tasks of a ballot as voters see them: looked at, or some comparisons answered by the owner, who learns their time."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
+from core.base.numbers_in_words import many
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.project_commands import Project
 from core.views.collect import tasks
-from core.views.collect.tasks import TaskPages
+from core.views.collect.tasks import N_TRIAL, Pace, TaskPages, pace
 from ui.shared import choosers
+
+_HERE = Path(__file__).parent
+_FRAME = st.components.v2.component(
+    "runoff_trial",
+    html='<div class="trial"></div>',
+    css=(_HERE / "trial.css").read_text(encoding="utf-8"),
+    js=(_HERE / "trial.js").read_text(encoding="utf-8"),
+)
+
+
+@st.fragment
+def trial_box(store: Store, project: Project, ballot: Ballot, pages: TaskPages) -> None:
+    """The trial in its expander; nothing is read before it is opened."""
+    box = st.expander("Try it yourself", key=f"trial-{ballot.code}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        state = st.session_state.setdefault(f"_trial-{ballot.code}", {"turn": 0, "pace": None})
+        if state["pace"] is None:
+            _answer(store, project, ballot, pages, state)
+        else:
+            _outcome(state["pace"], ballot, pages)
+            st.button("Try other comparisons", icon=":material/refresh:", on_click=_again, args=(state,))
+
+
+def _answer(store: Store, project: Project, ballot: Ballot, pages: TaskPages, state: dict[str, Any]) -> None:
+    st.markdown(
+        f"Answer {many(min(N_TRIAL, ballot.n_comparisons), 'comparison')} of this ballot as voters will: by "
+        "mouse, touch or keyboard. **Nothing is counted and no answer is kept**; you learn how long a "
+        "comparison takes."
+    )
+    name = f"{ballot.code}-{state['turn']}"
+    shown = tasks.trial(store, project.id, ballot, pages, turn=state["turn"])
+    numbers = [{"number": number, "n": len(shown)} for number in range(1, len(shown) + 1)]
+    data = {
+        "trial": name,
+        "pages": shown,
+        "begin": "Begin",
+        "places": ["Task {number} of {n}".format(**task) if len(shown) > 1 else "" for task in numbers],
+        "titles": ["Trial: task {number} of {n}".format(**task) for task in numbers],
+    }
+    _FRAME(key=f"frame-{name}", data=data, on_result_change=lambda: _take(state, project, f"frame-{name}"))
+
+
+def _take(state: dict[str, Any], project: Project, key: str) -> None:
+    """Keep the figures of the trial that has ended, for this visit; the Plan page offers its seconds."""
+    result = st.session_state[key]["result"]
+    if isinstance(result, Mapping) and isinstance(result.get("choices"), list) and isinstance(result["seconds"], list):
+        state["pace"] = st.session_state[f"_pace-{project.id}"] = pace(result["choices"], result["seconds"])
+
+
+def _again(state: dict[str, Any]) -> None:
+    state |= {"turn": state["turn"] + 1, "pace": None}
+
+
+def _outcome(found: Pace, ballot: Ballot, pages: TaskPages) -> None:
+    """The figures of a trial beside those of the plan."""
+    planned = pages.settings.seconds_per_comparison
+    figures = (
+        ("Median time", f"{found.median:.1f} s", "Half of your answers took longer, reading the page included."),
+        ("Mean time", f"{found.mean:.1f} s", f"What hours are made of (Eq. 10). The plan has {planned:g} s."),
+        ("Equal", f"{found.n_ties}", "How often you found both items equal."),
+        ("Unknown words", f"{found.n_unknown}", "How often you did not know a word."),
+        ("Left, right", f"{found.n_left}, {found.n_right}", "Sides are drawn, so about as many of each are expected."),
+    )
+    answered = many(found.n, "comparison")
+    st.markdown(f"**You answered {answered}. Nothing was counted.**")
+    with st.container(horizontal=True):
+        for label, value, about in figures:
+            st.metric(label, value, width="content", help=about)
+    hours, expected = found.hours(ballot.n_comparisons), planned * ballot.n_comparisons / 3600
+    st.caption(
+        (
+            f"At your pace the {ballot.n_comparisons:,} comparisons of this ballot take {hours:,.1f} hours; at the "
+            f"plan's, {expected:,.1f}. You know the words and the task, so voters may be slower."
+        )
+        + _offered(ballot.number)
+    )
+
+
+def _offered(number: int) -> str:
+    """What can follow from a trial of the pilot or of ballot 1: a plan by its time."""
+    if number == 0:
+        return " The Plan page offers your mean time."
+    return " If you discard this draw, the Plan page offers your mean time." if number == 1 else ""
+
 
 PHONE = 390  # pixels
 _COLOURS = {"As this browser": None, "Light": "light", "Dark": "dark"}

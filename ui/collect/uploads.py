@@ -1,4 +1,7 @@
-"""Votes back: upload result files, look at what they hold, take them; and the uploads so far."""
+"""Votes back: upload result files, look at what they hold, take them; and the uploads so far.
+
+What a file holds: its rows and answers by class, each class to be opened and downloaded.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ import streamlit as st
 
 from core.base.numbers_in_words import many, plural
 from core.commands.figures.base import MeasuredFigure
-from core.commands.figures.files import FileRead, ReadFile
+from core.commands.figures.files import MOST_SHOWN, FileRead, ReadFile
+from core.commands.figures.files import answers_of as rows_of_class
 from core.commands.votes import (
+    CLASSES,
     SetPolicy,
     TakeUploads,
     WithdrawUpload,
@@ -28,15 +33,59 @@ from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.projects.plans import PILOT
 from core.store.projects.project_commands import Project
+from core.store.votes.intake import UploadPreview
 from core.store.votes.judgements import read_policy
 from core.store.votes.uploads import Upload
 from core.views import file_kinds, wording
 from core.views.wording import moment
-from core.votes.reasons import REJECTED, REPEATS
+from core.votes.reasons import REJECTED, REPEATS, report_file
 from ui.shared import cache, choosers, frame, jobs
 from ui.shared.columns_form import answers_of, mapping_box, questions_box, remarks
 from ui.shared.files import in_chosen_encoding
-from ui.shared.upload_report_box import upload_report
+
+
+def upload_report(found: MeasuredFigure[FileRead] | UploadPreview, key: str) -> None:
+    """The table of classes, and one of them row by row with its download."""
+    read = found.result if isinstance(found, MeasuredFigure) else found
+    answers, rows = read.counts, read.row_counts
+    table = [
+        {"class": said, "rows": rows.get(name, 0), "answers": answers[name], "then": then}
+        for name, (said, then) in CLASSES.items()
+        if answers.get(name)
+    ]
+    alt = f"What {read.filename} holds"
+    st.dataframe(table, hide_index=True, alt=alt)
+    st.caption(
+        f"{many(read.n_rows, 'row')} and {many(sum(answers.values()), 'answer')}, each in one class. A row with "
+        "several answers is in the class of the first of them in this table."
+    )
+    names = [name for name in CLASSES if answers.get(name)]
+    if not names:
+        return
+    by_job = (
+        isinstance(found, MeasuredFigure) and found.job is not None
+    )  # its rows are read from the disk, once asked for
+    box = st.expander("Row by row", key=f"rows-{key}", on_change="rerun" if by_job else "ignore")
+    if by_job and not box.open:
+        return
+    with box:
+        words = {name: f"{CLASSES[name][0]} ({answers[name]:,})" for name in names}
+        name = choosers.selectbox("Class", words, key=f"class-{key}")
+        chosen = rows_of_class(found, name, MOST_SHOWN) if isinstance(found, MeasuredFigure) else found.table(name)
+        alt = f"Rows of {read.filename}: {CLASSES[name][0]}"
+        if len(chosen) < answers[name]:
+            st.caption(f"The first {MOST_SHOWN:,} of them; the download has all.")
+        st.dataframe(chosen, hide_index=True, lazy=True, alt=alt)
+        st.download_button(
+            "Download this class (CSV)",
+            lambda: report_file(rows_of_class(found, name) if isinstance(found, MeasuredFigure) else chosen),
+            f"{read.filename.rsplit('.', 1)[0]}-{name.replace('_', '-')}.csv",
+            "text/csv",
+            on_click="ignore",
+            key=f"class-file-{key}",
+            help="With the row of the file and the reason. Texts that a spreadsheet would run get an apostrophe.",
+        )
+
 
 _LAID_DOWN = "_brought"  # in the session: files as they were laid down, by their ids
 

@@ -1,21 +1,35 @@
-"""The voting page of a ballot or a round: opened and served by one button, its links, and what the owner may change."""
+"""The voting page of a ballot or a round: opened and served by one button, and what the owner may change.
+
+Its link with a button that copies it, a QR code and who can reach it; its checks; its voters, when they began, and how
+one of them or all of a span are taken out again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from core.base.numbers_in_words import many
+from core.base.processes import network_address
 from core.commands.ballots import OpenVoting
 from core.commands.figures.rehearsal import Rehearsed
+from core.commands.votes import WithdrawVoters
+from core.errors import RunoffError
 from core.i18n import language
 from core.questions.voting_settings import VotingSettings
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
+from core.store.ballots.drawing import typed_gold
 from core.store.projects.plans import PlanSettings
 from core.store.projects.project_commands import Project
+from core.store.tokens.areas import read_items
+from core.store.votes.checks import add_gold, remove_gold
+from core.store.votes.uploads import of_sessions
 from core.store.voting.owner_commands import (
     VotingPageInfo,
     invite,
@@ -24,14 +38,318 @@ from core.store.voting.owner_commands import (
     renew_link,
     round_voting_settings,
     set_voting_state,
+    withdraw_voter,
 )
+from core.views import wording
 from core.views.collect import voting as views
+from core.views.collect.voting import Arrivals, VotingView
+from core.views.wording import moment
 from core.voting import process
-from ui.collect.serving import base_field, serving_box, stop_serving_button
-from ui.collect.voting_arrivals_box import arrivals_box
-from ui.collect.voting_checks import checks_box, voters_box
+from core.voting.process import Running
 from ui.collect.voting_form import round_form, settings_form
-from ui.shared import frame, jobs
+from ui.plan.checks_box import GOLD_HELP, GOLD_LINE, GOLD_LINES
+from ui.shared import cache, choosers, frame, jobs
+
+_HERE = Path(__file__).parent
+_BUTTON = st.components.v2.component(
+    "runoff_copy",
+    html='<div class="copy"><button type="button"><span></span></button><span role="status"></span></div>',
+    css=(_HERE / "copy.css").read_text(encoding="utf-8"),
+    js=(_HERE / "copy.js").read_text(encoding="utf-8"),
+)
+
+
+def copy_button(label: str, text: str, *, key: str) -> None:
+    """The button; beside it stands whether it worked."""
+    data = {"label": label, "text": text, "done": "Copied.", "failed": "Select it and copy it by hand."}
+    _BUTTON(key=key, data=data, width="content")
+
+
+HERE = "127.0.0.1"
+QR_WIDTH = 190  # pixels
+
+
+def serving_box(
+    store: Store, state: str | None, code: str | None, *, key: str, note: str, open_voting: Callable[[], Any]
+) -> None:
+    """The way from a drawn ballot to voters: the switch for the network, then one button, or the link.
+
+    state : of the voting page, None where it was never opened; code : of its link; note : what voters get, beside the
+    button; open_voting : opens it, once it is served.
+    """
+    servers = process.running_servers(store)
+    is_open = state not in (None, "closed")
+    if is_open and servers and code is not None:
+        _link(views.link(_base(servers), code), key)
+    for running in servers:
+        st.caption(f":material/power: {_served(running)}")
+    host = _network_switch(store, servers, key)
+    if is_open and servers:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = "Serve the voting page" if is_open else "Open the voting page"
+        pressed = st.button(label, type="primary", icon=":material/how_to_vote:")
+        st.caption("Nobody can reach the page until it is served." if is_open else note)
+    if pressed and (servers or _done(partial(process.start_server, store, host=host))):
+        if is_open:
+            st.rerun()
+        open_voting()
+
+
+def base_field(servers: list[Running]) -> str:
+    """The address at which voters come, to be changed where a web server stands before the page; as it is now."""
+    address = _address(servers)
+    typed: str = st.text_input(
+        "Address at which voters reach it",
+        address,
+        help="Where your web server passes voters on to this page, such as https://vote.example.org.",
+        key=f"voting-base-{address}",
+        persist_state="session",
+    )
+    return typed
+
+
+def _address(servers: list[Running]) -> str:
+    return servers[0].url if servers else f"http://localhost:{process.PORT}"
+
+
+def _base(servers: list[Running]) -> str:
+    address = _address(servers)
+    return st.session_state.get(f"voting-base-{address}") or address
+
+
+def _link(link: str, key: str) -> None:
+    """The link, to be opened, copied, or pointed a phone's camera at."""
+    local = views.is_local(link)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(width="stretch" if local else 460):
+            st.code(link, language=None, wrap_lines=True)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.link_button("Open", link, icon=":material/open_in_new:")
+                copy_button("Copy", link, key=f"copy-{key}")
+        if not local:
+            st.image(views.qr_code(link), width=QR_WIDTH, alt=f"QR code of the link {link}")
+
+
+def _served(running: Running) -> str:
+    """Where a server listens, who reaches it, and when it ends."""
+    reach = "for this machine only" if running.is_local else "for others on its network too"
+    end = (
+        "It ends with Runoff."
+        if running.ends_with_app
+        else f"Runoff didn't start it here (process {running.pid}), and it goes on when Runoff ends."
+    )
+    return f"Served at {frame.plain(running.url)}, {reach}. {end}"
+
+
+def _network_switch(store: Store, servers: list[Running], key: str) -> str:
+    """Whether people in this network may come, with what that means; the address of this machine to serve at."""
+    others = [running for running in servers if not running.ends_with_app]
+    if others:
+        return HERE
+    there, address = next(iter(servers), None), network_address()
+    is_on = there is not None and not there.is_local
+    place = there.host if there else "none"
+    wanted = st.toggle(
+        "People on this network may vote",
+        is_on,
+        key=f"network-{key}-{place}",
+        disabled=address is None and not is_on,
+        help="This machine isn't on a network."
+        if address is None
+        else "When off, only this machine reaches the page: to try it out, or behind a web server with TLS "
+        "(docs/voting.md).",
+    )
+    host = address if wanted and address else HERE
+    if wanted:
+        own = st.get_option("server.address") in ("localhost", HERE, "::1")
+        yours = "Your own pages stay on this machine." if own else "Runoff's own pages are open to a network as well."
+        st.warning(
+            "Every device on this machine's network can open the page, with the link. There is no TLS: names and votes "
+            f"can be read on their way, so do this on a network that you trust. {yours}",
+            icon=":material/wifi:",
+        )
+    if there is not None and wanted != is_on and _done(partial(process.move_server, store, there, host)):
+        st.rerun()
+    return host
+
+
+def _done(action: Callable[[], Any]) -> bool:
+    """Start or stop a server; an error is shown in place."""
+    try:
+        with st.spinner("Starting the voting page …"):
+            action()
+    except RunoffError as error:
+        frame.show_error(error)
+        return False
+    return True
+
+
+def stop_serving_button(store: Store) -> None:
+    """The button that ends all servers of the workspace, where there are any."""
+    servers = process.running_servers(store)
+    if not servers:
+        return
+    label = "Stop serving the voting page" if len(servers) == 1 else "Stop all servers of the voting page"
+    about = "The link stops working, but voting stays open. Once it is served again, voters continue where they were."
+    pressed = st.button(label, icon=":material/power_off:", help=about)
+    if pressed and _done(partial(process.stop_servers, store)):
+        st.rerun()
+
+
+def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
+    """The ballot's comparisons with a known answer, and proposals to tick, and lines for others."""
+    box = st.expander(f"Known answers ({len(view.gold)})", key=f"checks-box-{ballot.id}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        if len(view.gold):
+            st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
+            _remove(project, ballot, view)
+        _proposed(store, project, ballot, view)
+        typed = st.text_area(GOLD_LINES, key=f"gold-typed-{ballot.id}", placeholder=GOLD_LINE, help=GOLD_HELP)
+        frame.command_button(
+            "Add these", partial(_add_typed, typed, ballot), project.id, done="The checks are added.",
+            disabled=not typed.strip(), key=f"gold-typed-add-{ballot.id}",
+        )  # fmt: skip
+
+
+def _proposed(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
+    pairs = cache.load_proposed_gold(store, project, ballot)
+    if not pairs:
+        st.caption("No proposals: no order is beyond doubt by ballots that are closed.")
+        return
+    st.caption("The votes so far leave no doubt about the order of these. Tick those to ask.")
+    names = read_items(store, project.id).set_index("item")
+    shown = names["token_a"] + " – " + names["token_b"]
+    rows = [{"use": False, "right answer": shown[more], "other pair": shown[less]} for more, less in pairs]
+    ticked = st.data_editor(
+        rows,
+        hide_index=True,
+        disabled=["right answer", "other pair"],
+        key=f"gold-{ballot.id}-{len(view.gold)}",
+    )
+    chosen = [pair for pair, row in zip(pairs, ticked, strict=True) if row["use"]]
+    frame.command_button(
+        f"Add {many(len(chosen), 'check')}",
+        partial(_add, chosen, ballot),
+        project.id,
+        done="The checks are added.",
+        disabled=not chosen,
+    )
+
+
+def _add(pairs: list[tuple[int, int]], ballot: Ballot, store: Store, project_id: str, **options: int) -> int:
+    return add_gold(store, project_id, pairs, area_id=ballot.area_id, code=ballot.code, **options)
+
+
+def _add_typed(text: str, ballot: Ballot, store: Store, project_id: str, **options: int) -> int:
+    return _add(typed_gold(store, project_id, text, area_id=ballot.area_id), ballot, store, project_id, **options)
+
+
+def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:
+    names = dict(zip(view.gold["id"].tolist(), view.gold["right answer"].tolist(), strict=True))
+    others = dict(zip(view.gold["id"].tolist(), view.gold["other pair"].tolist(), strict=True))
+    chosen = choosers.selectbox(
+        "Remove a check", names, None, key=f"check-gone-{ballot.id}", apart=others.__getitem__,
+        placeholder="none",
+    )  # fmt: skip
+    if chosen is not None:
+        action = partial(remove_gold, question_id=chosen, area_id=ballot.area_id, code=ballot.code)
+        frame.command_button("Remove it", action, project.id, done="The check is removed.")
+
+
+def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> None:
+    """The voters of the page, what they told as totals, and the way out for one who takes consent back.
+
+    noun : what they gave, "answer" in rounds of other kinds.
+    """
+    if not len(view.voters):
+        return
+    with st.expander("Voters of the page"):  # a number that changes would close it with each voter who comes
+        st.dataframe(view.voters, hide_index=True, column_config={"id": None}, alt="Voters of the page")
+        if len(view.told):
+            st.dataframe(
+                view.told,
+                hide_index=True,
+                alt="What voters said about themselves, as totals",
+            )
+        names = dict(zip(view.voters["id"].tolist(), view.voters["voter"].tolist(), strict=True))
+        platforms = dict(zip(view.voters["id"].tolist(), view.voters["platform"].tolist(), strict=True))
+        chosen = choosers.selectbox(
+            "Somebody withdraws consent",
+            names,
+            None,
+            key=f"consent-{project.id}-{view.voting.id if view.voting else None}",
+            apart=platforms.__getitem__,
+            placeholder="Choose an option",
+        )
+        if chosen is not None:
+            stake = of_sessions(frame.store(), project.id, [chosen])
+            st.caption(frame.plain(wording.deletion_text(wording.TAKES_OUT, stake, noun=noun, whom=names[chosen])))
+            frame.command_button(
+                "Withdraw this voter's votes",
+                partial(withdraw_voter, session_id=chosen),
+                project.id,
+                done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",
+            )
+
+
+def arrivals_box(store: Store, project: Project, voting: VotingPageInfo) -> None:
+    """Voters by the minute in which they began, and those of a span of time taken out, once opened."""
+    box = st.expander("When voters began", key=f"arrivals-{voting.id}", on_change="rerun")
+    if not box.open:
+        return
+    found = views.load_arrivals(store, voting.id)
+    with box:
+        if not len(found.voters):
+            st.caption("Nobody has begun yet.")
+            return
+        st.caption(
+            "Times are UTC. Addresses are numbered; the addresses themselves aren't kept, and the numbers go when "
+            "the ballot closes. A school, or a proxy without --behind-proxy, is one address."
+        )
+        _tables(found)
+        _span(store, project, voting, found)
+
+
+def _tables(found: Arrivals) -> None:
+    st.dataframe(found.minutes, hide_index=True, alt="Voters by minute")
+    if len(shared := found.addresses):
+        st.dataframe(shared, hide_index=True, alt="Addresses of several voters")
+
+
+def _span(store: Store, project: Project, voting: VotingPageInfo, found: Arrivals) -> None:
+    """The voters who began within a span: what goes with them, and the button."""
+    st.markdown("**Take out all who began between**")
+    with st.container(horizontal=True):
+        first, last = (
+            st.datetime_input(label, None, step=timedelta(minutes=1), key=f"arrivals-{end}-{voting.id}")
+            for end, label in (("first", "The first minute (UTC)"), ("last", "The last minute (UTC)"))
+        )
+        address = st.number_input("Only of address (0: all)", 0, value=0, key=f"arrivals-address-{voting.id}")
+    if first is None or last is None:
+        return
+    chosen = found.between(first, last, int(address))
+    span = views.span_of(store, chosen["id"].tolist())
+    going = chosen[chosen["id"].isin(span.session_ids)]
+    shown = going.assign(address=going["address"].astype("Int64").mask(going["address"] == 0))
+    if going.empty:
+        st.caption("Nobody who is voting or has voted began then.")
+        return
+    counts = {"voters": many(len(going), "voter"), "answers": many(span.n_answers, "answer")}
+    st.dataframe(shown, hide_index=True, column_config={"id": None}, alt="Voters who would be taken out")
+    st.caption(
+        "{voters} with {answers}, the last at {moment} UTC.".format(moment=moment(span.last), **counts)
+        if span.last
+        else f"{counts['voters']}, none with an answer."
+    )
+    jobs.offer(
+        "Take {voters} and {answers} out".format(**counts),
+        WithdrawVoters(project.id, frame.expected(), tuple(span.session_ids)),
+        key=f"arrivals-out-{hash(tuple(span.session_ids))}",  # somebody came since: another list, another button
+    )
+
 
 MENU = "Pause or stop"
 EVERY = 3  # seconds between two looks at an open voting page

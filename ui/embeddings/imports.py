@@ -1,4 +1,8 @@
-"""Bringing an embedding in: choose a file, see what it is, start the import, watch it."""
+"""Bringing an embedding in: choose a file, see what it is, start the import, watch it.
+
+Or a model of texts, from a folder of this machine or behind a server: looked at, said what would be sent where, and
+what it makes of the project's tokens asked for.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +14,168 @@ from typing import Any
 import streamlit as st
 
 from core.base.durable import private, shown_name, shown_path
-from core.base.numbers_in_words import plural
+from core.base.numbers_in_words import many, plural
 from core.embeddings import EncodingError, Recognised, sniff
+from core.encoders import FORMATS, EmbeddingServer, inspect
+from core.encoders.server import KEY_VARIABLE, TOKEN
 from core.errors import InputError, RunoffError
 from core.jobs import lifecycle
 from core.store import Store
+from core.store.projects.embedding_library import read_embeddings
+from core.store.projects.model_servers import allow_server, allowed_servers
 from core.store.projects.project_commands import Project
 from core.views import file_kinds
-from ui.embeddings import encoder_box, server_box
-from ui.shared import files, frame
+from ui.shared import cache, files, frame
 from ui.shared.files import choose_file, key_of, typed_path
 
-KINDS = ("import_embedding", encoder_box.KIND)
+KIND = "encode_tokens"
+
+
+def show_encoder(store: Store, project: Project, place: str) -> None:
+    """A path, what is there, and the button that encodes the tokens; `place` keeps two boxes apart."""
+    n_tokens = cache.load_tokens(store, project).n_tokens
+    if not n_tokens:
+        st.caption("A model reads the project's tokens: add token lists first.")
+        return
+    _lacking(store, project)
+    key = f"{place}-{project.id}"
+    text = st.text_input(
+        "Folder of the model",
+        key=f"encoder-{key}",
+        help=(
+            "A sentence encoder, a static model (model2vec, StaticEmbedding) or a cross-encoder, as the packages "
+            "sentence-transformers and model2vec write them, with config.json in it. Encoders of BERT's kind (MiniLM, "
+            "BGE, E5, GTE) are computed here and need nothing else."
+        ),
+    )
+    path = typed_path(text) if text.strip() else None
+    if path is None:
+        st.caption(
+            f"A model makes a vector from any text: here of each of the {many(n_tokens, 'token')}, read as one short "
+            "text. A cross-encoder gives each pair a similarity. Nothing is fetched from the internet."
+        )
+        return
+    try:
+        found = inspect(path)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.markdown(f"Recognised: **{frame.plain(found.sentence())}**")
+    trusted = True
+    if found.needs_trust:
+        st.warning(frame.plain(found.needs_trust))
+        trusted = st.checkbox("I know where this model comes from, and I trust it", key=f"trust-{key}-{path}")
+    name = st.text_input("Name in this project", found.name, max_chars=100, key=f"encoder-name-{key}-{path}")
+    label = "Read the pairs" if found.scores_pairs else f"Encode {many(n_tokens, 'token')}"
+    if st.button(label, type="primary", key=f"encode-{key}", disabled=not trusted):
+        if not name.strip():
+            st.error("The model has no name. Type one.")
+            return
+        start(store, project, {"path": str(found.folder.resolve()), "name": name.strip(), "trusted": trusted})
+
+
+def _lacking(store: Store, project: Project) -> None:
+    """Models whose vectors are of an earlier token list."""
+    covered = {found.embedding_id: found for found in cache.load_tokens(store, project).coverage}
+    for embedding in read_embeddings(store, project.id):
+        if embedding.format not in FORMATS or embedding.id not in covered:
+            continue
+        unusable = embedding.info["n_zero"] + embedding.info["n_not_finite"]
+        if later := covered[embedding.id].missing["token"].nunique() - unusable:
+            st.warning(
+                frame.plain(
+                    plural(
+                        later,
+                        "{name} hasn't encoded {n} token that was added later. Encode them all again from {source}.",
+                        "{name} hasn't encoded {n} tokens that were added later. Encode them all again from {source}.",
+                        name=embedding.name,
+                        source=embedding.source,
+                    )
+                ),
+                icon=":material/update:",
+            )
+
+
+def start(store: Store, project: Project, params: dict[str, Any]) -> None:
+    """Have a job ask a model, and watch it."""
+    try:
+        job_id = lifecycle.start(store, KIND, params, project_id=project.id, once=True)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.session_state.setdefault("_watched", []).append(job_id)
+    st.rerun()
+
+
+def show_server(store: Store, project: Project, place: str) -> None:
+    """Address and model, what goes there, and the button that asks; `place` keeps two boxes apart."""
+    n_tokens = cache.load_tokens(store, project).n_tokens
+    if not n_tokens:
+        st.caption("A server's model reads the project's tokens: add token lists first.")
+        return
+    key = f"{place}-{project.id}"
+    left, right = st.columns(2)
+    address = left.text_input(
+        "Address of the server",
+        key=f"server-{key}",
+        placeholder="http://localhost:11434",
+        help="One that speaks /v1/embeddings: vLLM, llama.cpp, Ollama, Text Embeddings Inference, or a hosted one.",
+    )
+    model = right.text_input("Model, as the server calls it", key=f"model-{key}", placeholder="nomic-embed-text")
+    with st.expander("How it is asked"):
+        template = st.text_input(
+            "Text of a token",
+            TOKEN,
+            key=f"template-{key}",
+            help=f"{TOKEN} is the token. Some models want words before it, such as “search_document: {TOKEN}”.",
+        )
+        batch = int(st.number_input("Texts in a request", 1, 2048, 64, key=f"batch-{key}"))
+    if not address.strip() or not model.strip():
+        st.caption(
+            "Nothing is sent until you switch it on for this project, once you have read what would go where. A key is "
+            f"taken from the variable {KEY_VARIABLE} of the environment that Runoff was started in, and kept nowhere."
+        )
+        return
+    try:
+        server = EmbeddingServer(address, model, template, batch)
+        _offer_server(store, project, server, n_tokens, key)
+    except RunoffError as error:
+        frame.show_error(error)
+
+
+def _offer_server(store: Store, project: Project, server: EmbeddingServer, n_tokens: int, key: str) -> None:
+    st.markdown(f"**What is sent where.** {frame.plain(server.says(n_tokens))}")
+    if server.is_open:
+        st.warning("This address isn't encrypted: whoever shares a network on the way can read the tokens.")
+    on = server.address in allowed_servers(store, project.id)
+    wanted = st.toggle(
+        "Let this project send its tokens there", on, key=f"send-{key}-{server.address}-{on}-{project.revision}"
+    )
+    if wanted != on:
+        done = "Tokens of this project may be sent there now." if wanted else "Nothing of this project is sent there."
+        frame.carry_out(allow_server, store, project.id, server.address, wanted, done=done)
+    tokens = {token for area in cache.load_tokens(store, project).areas for token in area.tokens}
+    n_kept = len({server.text_of(token) for token in tokens} & server.kept(store.answers).texts())
+    anew = False
+    if n_kept:
+        st.caption(
+            plural(
+                n_kept,
+                "{n} answer is kept from before, and isn't asked for again.",
+                "{n} answers are kept from before, and aren't asked for again.",
+            )
+        )
+        anew = st.checkbox("Forget them, and ask for all anew", key=f"anew-{key}")
+    name = st.text_input("Name in this project", server.model, max_chars=100, key=f"name-{key}-{server.model}")
+    if st.button(f"Ask for {many(len(tokens), 'vector')}", type="primary", key=f"ask-{key}", disabled=not on):
+        if not name.strip():
+            st.error("The model has no name. Type one.")
+            return
+        params = {"server": server.request, "name": name.strip(), "anew": anew}
+        start(store, project, params)
+
+
+KINDS = ("import_embedding", KIND)
 PATH, UPLOAD = "path", "upload"  # the tabs, each with a file of its own
 
 
@@ -38,9 +192,9 @@ def import_box(store: Store, project: Project) -> None:
     with upload_tab:
         _upload(store, project)
     with encoder_tab:
-        encoder_box.show(store, project, "import")
+        show_encoder(store, project, "import")
     with server_tab:
-        server_box.show(store, project, "import")
+        show_server(store, project, "import")
     st.caption(
         "Read: word2vec and GloVe text, word2vec binary, fastText .vec and .bin, gensim's own files, NumPy arrays "
         "and lists of words, tables of similarities; packed or not. The content decides, not the file's name."

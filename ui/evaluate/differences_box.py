@@ -1,4 +1,7 @@
-"""Which embeddings can be told apart, by votes and by tokens, and what it would take."""
+"""Which embeddings can be told apart, by votes and by tokens, and what it would take.
+
+How many votes and tokens tell two embeddings apart with 80 %: simulated in the background.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,77 @@ from core.base.numbers_in_words import many
 from core.charts import evaluation
 from core.commands.figures.evaluation import PERMUTATIONS
 from core.commands.figures.evaluation_inputs import FIGURES
-from core.evaluation.differences import PairwiseDifference
+from core.commands.figures.simulations import RequiredSample, SampleSizes
+from core.evaluation.token_intervals import PairwiseDifference
 from core.evaluation.vote_intervals import FIGURES as OF_VOTES
 from core.store.projects.project_commands import Project
+from core.views.evaluate import leaderboard as evaluate_needed
 from core.views.evaluate import token_intervals as evaluate_tokens
 from core.views.evaluate.evaluate_page import EvaluateView, IntervalsView
 from core.views.evaluate.token_intervals import TokenIntervalsView
 from ui.evaluate import jobs, tables
 from ui.evaluate.jobs import Visit
 from ui.evaluate.settings import Settings
-from ui.shared import chart_files, frame
+from ui.shared import chart_files, choosers, frame
+from ui.shared import jobs as shared_jobs
+
+VOTERS = {"paper": "like the paper's voters", "fitted": "as fitted to this project's votes"}
+
+
+def show_sample_size(view: EvaluateView, project: Project) -> None:
+    """What is asked, the button, the work under way, and its answer."""
+    st.markdown("##### What would it take?")
+    st.caption(
+        "Campaigns of more and of fewer votes are simulated, as if people's ranking here were the true one, and "
+        "subsets of the tokens are drawn. Each time the interval of the difference is taken as above. What is "
+        "needed tells the two apart in 80 of 100."
+    )
+    asked = _asked(view, project)
+    if asked is None:
+        return
+    found = shared_jobs.figure(
+        asked, project, "Simulate what it takes", key=f"needed-go-{project.id}", icon=":material/science:",
+        help="A minute for 100 items, a few minutes for 1,000. It runs in the background.",
+    )  # fmt: skip
+    if found is not None:
+        _answer(view, asked, found.result)
+
+
+def _asked(view: EvaluateView, project: Project) -> RequiredSample | None:
+    names = {evaluation.model: evaluation.model for evaluation in view.evaluations}
+    labels = {label: key for key, label in FIGURES}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        first = choosers.selectbox("Embedding", names, key=f"needed-first-{project.id}", width=240)
+        others = {name: name for name in names if name != first}
+        second = choosers.selectbox("against", others, key=f"needed-second-{project.id}", width=240)
+        figures = {label: view.named(label) for label in labels}
+        label = choosers.selectbox("by", figures, key=f"needed-figure-{project.id}", width=120)
+        voters = choosers.selectbox(
+            "Simulated voters",
+            dict(VOTERS),
+            key=f"needed-voters-{project.id}",
+            width=260,
+            help="Fitting takes a few seconds for 20,000 votes, within the simulation.",
+        )
+    if second is None:
+        return None
+    extra = (first, second, labels[label], voters)
+    return RequiredSample(project.id, project.revision, view.key, extra, view)
+
+
+def _answer(view: EvaluateView, asked: RequiredSample, answer: SampleSizes) -> None:
+    first, second = asked.extra[:2]
+    tokens = {*zip(view.dataset["area"], view.dataset["token_a"], strict=True)}
+    tokens |= {*zip(view.dataset["area"], view.dataset["token_b"], strict=True)}
+    now = {"votes": view.dataset.attrs["votes"], "tokens": len(tokens)}
+    for needed in answer.found:
+        said = evaluate_needed.sentence(needed, first, second, now[needed.unit])
+        st.markdown(f"**{frame.plain(said)}**")
+        st.caption(evaluate_needed.simulated(needed))
+    for problem in answer.problems:
+        st.caption(frame.plain(problem))
+    st.caption(frame.plain(f"Simulated with {answer.voters}, by the protocol “runoff”."))
+
 
 TITLES = {
     "votes": "##### With other voters: would they have put them in this order, on these items?",
@@ -34,7 +98,9 @@ GROUPS = {
 }
 
 
-def show(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
+def show_differences(
+    visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokenIntervalsView | None
+) -> None:
     """Every two embeddings, the groups they fall into, and p-values against knowing nothing."""
     view = visit.view
     if len(view.evaluations) > 1:

@@ -17,7 +17,7 @@ from core.views.evaluate import token_intervals as evaluate_tokens
 from core.views.evaluate.evaluate_page import EvaluateView, IntervalsView
 from core.views.evaluate.token_intervals import TokenIntervalsView
 from ui.evaluate.jobs import Visit
-from ui.shared import badges, cache, frame
+from ui.shared import cache, frame
 
 CIRCULAR = (
     f"A quarter of what the simulated voters believe is GloVe's own opinion, so the figure of “{GLOVE}” is too high "
@@ -68,7 +68,7 @@ def show(
 
 def signs(view: EvaluateView, project: Project) -> None:
     """What is always so of the dataset, as badges, and the next step."""
-    badges.show(*badges.of_dataset(view.dataset.attrs))
+    frame.show(*frame.of_dataset(view.dataset.attrs))
     _next_step(view.dataset.attrs["provisional"], project)
 
 

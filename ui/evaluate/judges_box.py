@@ -8,8 +8,7 @@ import streamlit as st
 
 from core.base.durable import slug
 from core.base.numbers_in_words import many
-from core.commands.figures.judges import JudgeFigure, JudgeFigures
-from core.commands.judging import AskModel
+from core.commands.judging import AskModel, JudgeFigure, JudgeFigures
 from core.errors import RunoffError
 from core.judges.chat import KEY, MAX_AT_ONCE, JudgeSettings, checked
 from core.store.projects.model_servers import CHAT, switch_off, switch_on

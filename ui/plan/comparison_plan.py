@@ -23,7 +23,7 @@ from ui.plan.plan_form import settings_form
 from ui.plan.planner_box import planner_box
 from ui.plan.registration_box import registration_box
 from ui.shared import cache, drafts, frame
-from ui.shared.badges import Badge
+from ui.shared.frame import Badge
 
 FIXED = Badge(":material/lock:", "fixed", "Ballot 1 is drawn, so the plan stays as it is.")
 

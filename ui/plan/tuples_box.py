@@ -8,7 +8,7 @@ import streamlit as st
 from core.base.durable import slug
 from core.base.numbers_in_words import many
 from core.questions.best_worst.files import write_tuples
-from core.questions.best_worst.tuples import draw_tuples
+from core.questions.best_worst.kind import draw_tuples
 from core.store.projects.project_commands import Project
 from ui.shared import cache, frame
 

@@ -13,9 +13,7 @@ from core.views.kinds import rating_sets, target_groups
 from core.views.kinds import rounds as view
 from core.views.kinds.rounds import RoundView
 from ui.plan.side_by_side_box import show_side_by_side
-from ui.scores.best_worst_files import best_worst_box
-from ui.scores.group_files import groups_box
-from ui.scores.rating_files import ratings_box
+from ui.scores.kind_files import best_worst_box, groups_box, ratings_box
 from ui.shared import cache, frame, kinds
 from ui.shared.tables import show_table
 

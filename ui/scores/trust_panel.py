@@ -1,16 +1,88 @@
-"""How far to trust the scores, line by line, and what another ballot would change."""
+"""How far to trust the scores, line by line, and what another ballot would change.
+
+Checks of the votes, shown where a ballot is about to be closed, and on the Scores page.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
-from core.commands.figures.trust import TrustLines
+from core.commands.figures.base import MeasuredFigure
+from core.commands.figures.votes import ChecksOfVotes, TrustLines, VoteChecks
 from core.store.projects.project_commands import Project
 from core.trust.report import AMBER, GREEN, RED, TrustCheck
-from core.views.scores.trust import bounds_text, headline, worth_text
+from core.views.scores.trust import MOST_SHOWN, bounds_text, headline, worth_text
+from ui.help import glossary
 from ui.shared import cache, frame, jobs
+from ui.shared.tables import in_percent, share_column
+
+
+def _measured(project: Project, area_id: int | None, button: str) -> MeasuredFigure[VoteChecks] | None:
+    """The checks of a ranking's votes; None as long as they aren't there."""
+    wanted = ChecksOfVotes(project.id, project.revision, area_id)
+    return jobs.figure(wanted, project, button, key=f"checks-{project.id}-{area_id}")
+
+
+def show_vote_checks(project: Project, area_id: int | None, n_votes: int) -> None:
+    """What the votes of a ranking look like."""
+    found = _measured(project, area_id, "Check the votes") if n_votes else None
+    if found is None:
+        return
+    checks = cache.load_checks(frame.store(), project, area_id, found)
+    if len(checks.part_sizes) > 1:
+        st.warning(frame.plain(checks.parts_said), icon=":material/link_off:")
+    flagged = checks.sides.flagged
+    if len(flagged):
+        st.warning(frame.plain(checks.sides_said), icon=":material/swap_horiz:")
+    with st.expander("Checks of the votes"):
+        for sentence in (checks.parts_said, checks.sides_said, checks.agreement_said):
+            st.markdown(frame.plain(sentence))
+        if checks.has_checks:
+            figures_table(checks.figures)
+        st.caption(
+            "Sides are drawn at random, so a voter who reads chooses each about half the time. A voter is named "
+            "where so uneven a split has a chance below 5 % for all voters together (exact binomial test). α is 1 "
+            "where voters agree fully, and 0 where they agree as by chance."
+        )
+        table = checks.sides.voters.head(MOST_SHOWN).rename(columns={"share": "share of left"})
+        table = in_percent(table, "share of left")
+        if (n := len(checks.sides.voters)) > MOST_SHOWN:
+            st.caption(f"The {MOST_SHOWN:,} of {n:,} voters who prefer a side most.")
+        config = {
+            "share of left": share_column("share of left"),
+            "p": st.column_config.NumberColumn(format="%.4f", help="Chance of so uneven a split, or more, by luck."),
+        }
+        st.dataframe(table, hide_index=True, column_config=config, lazy=True, alt="Sides chosen by voter")
+        frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
+
+
+def figures(project: Project, area_id: int | None) -> None:
+    """What the answers to checks say, on the Scores page."""
+    found = _measured(project, area_id, "Read the checks")
+    if found is None:
+        return
+    checks = cache.load_checks(frame.store(), project, area_id, found)
+    if not checks.has_checks:
+        st.caption("No voter answered a check, or a comparison that another voter answered.")
+        return
+    st.markdown("##### Checks in the ballots", help=glossary.of("Check"))
+    figures_table(checks.figures)
+    st.caption("How far voters agree beyond chance, Krippendorff's α, is a line of *How far to trust it*.")
+
+
+def figures_table(table: pd.DataFrame) -> None:
+    """The figures of checks with their intervals."""
+    config = {
+        "share": share_column("share"),
+        "from": share_column("from", help="Lower bound of the 90 % interval."),
+        "to": share_column("to", help="Upper bound of the 90 % interval."),
+    }
+    shown = in_percent(table, *config)
+    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt="Checks in the ballots")
+
 
 MARKS = {
     GREEN: ":green[:material/check_circle: good]",

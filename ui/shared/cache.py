@@ -22,7 +22,7 @@ from core.jobs.lifecycle import Job
 from core.simulation.forecast import ForecastAssumptions, PanelCeiling
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
-from core.store.ballots.check_drawing import propose_gold
+from core.store.ballots.drawing import propose_gold
 from core.store.projects.project_commands import Project
 from core.store.scores.forecasts import GuessSource, StoredFit, fit_stored, read_ceiling, read_guess, votes_to_fit
 from core.store.votes.uploads import AtStake, of_project, of_upload
@@ -31,7 +31,7 @@ from core.trust.report import TrustCheck
 from core.trust.stopping import NextBallotValue
 from core.trust.voter_quality import VoterQuality
 from core.views import embeddings, export, overview, plan, tokens, voters
-from core.views.collect import collect_page, payment
+from core.views.collect import collect_page
 from core.views.evaluate import evaluate_page
 from core.views.kinds import rounds
 from core.views.scores import scores_page, trust
@@ -182,15 +182,15 @@ def load_payment_votes(store: Store, project: Project, ballot_id: int, most: int
 
 def load_payment(
     store: Store, project: Project, ballot_id: int, rules: Rules, *, found: MeasuredFigure[int]
-) -> payment.PaymentView:
+) -> collect_page.PaymentView:
     """By the assignments that were read, once for all rules."""
 
     def assignments() -> pd.DataFrame:
         return table_of(found.read_file(), ASSIGNMENTS)
 
-    def make() -> payment.PaymentView:
+    def make() -> collect_page.PaymentView:
         table = of_figure("assignments", store, project, found, assignments)
-        return payment.load(store, project.id, ballot_id, rules, assignments=table)
+        return collect_page.load_payment(store, project.id, ballot_id, rules, assignments=table)
 
     return of_figure("settlement", store, project, found, make, ballot_id, rules)
 

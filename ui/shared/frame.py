@@ -8,26 +8,76 @@ gone. In such a run the pages get a workspace that takes no changes (`frame.stor
 the button isn't on the page that is shown by then, the visitor is told all the same.
 
 How pages look: room under a finger, words on dark grounds, and paper.
+
+What is always so of what a page shows, as badges: nothing needs doing about it.
+
+The page goes to its top, where a message stands, so that a message needs no second place that covers something.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
 
 import streamlit as st
 
 from core.base.durable import shown_path
+from core.base.numbers_in_words import plural
 from core.errors import InputError, RunoffError, StaleError
 from core.store import Store, open_store
 from core.store.projects.project_commands import Project, get_project, list_projects
 from core.views.overview import RankingStatus
 from ui.shared import choosers
-from ui.shared.badges import Badge
-from ui.shared.badges import show as show_badges
-from ui.shared.notice import come_to_top
+
+
+class Badge(NamedTuple):
+    """An icon, one or two words, and the sentence that explains them."""
+
+    icon: str
+    words: str
+    about: str
+
+
+SIMULATED = Badge(
+    ":material/science:",
+    "simulated votes",
+    "Simulated voters gave some of these votes: they say how Runoff works, and nothing about people.",
+)
+
+
+def of_dataset(about: Mapping[Hashable, Any]) -> tuple[Badge, ...]:
+    """Whether a dataset, by its description (its attrs), holds simulated votes, and whether it is provisional."""
+    badges = [SIMULATED] if about["simulated_votes"] else []
+    if about["provisional"]:
+        words = plural(
+            about["ballots_closed"],
+            "provisional: {n} of {planned} ballots is closed",
+            "provisional: {n} of {planned} ballots are closed",
+            planned=about["ballots_planned"],
+        )
+        badges.append(Badge(":material/hourglass_top:", words, "An open ballot counts once it is closed."))
+    return tuple(badges)
+
+
+def show(*badges: Badge) -> None:
+    """Each badge with its sentence as help."""
+    for badge in badges:
+        st.badge(badge.words, icon=badge.icon, color="gray", help=badge.about)
+
+
+_TOP = st.components.v2.component(
+    "runoff_notice", html="<span></span>", js=Path(__file__).with_name("notice.js").read_text(encoding="utf-8")
+)
+
+
+def come_to_top(*, pressed: bool) -> None:
+    """Bring the page to its top once; unless somebody types, where it wasn't a button that was `pressed`."""
+    count = st.session_state["_n_notices"] = st.session_state.get("_n_notices", 0) + 1
+    _TOP(key=f"notice-{count}", data={"pressed": pressed}, height=0)
+
 
 _DRAWN, _DRAWING, _REFUSED, _PRESSED = "_drawn", "_drawing", "_refused", "_pressed"  # in the session
 
@@ -140,7 +190,7 @@ def first_line(said: str, *badges: Badge) -> None:
     """Where things stand, in numbers (Markdown), and beside it the badges."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said, width="content")
-        show_badges(*badges)
+        show(*badges)
 
 
 def next_step(key: str, label: str, *, area_id: int | None = None) -> None:

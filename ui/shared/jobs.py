@@ -22,7 +22,7 @@ from core.store import Store
 from core.store.projects.project_commands import Project
 from core.views.wording import moment
 from ui.shared import cache, choosers, frame
-from ui.shared.notice import come_to_top
+from ui.shared.frame import come_to_top
 
 R = TypeVar("R")
 _WATCHED = "_watched_commands"  # in the session: ids of jobs whose end this visitor is told

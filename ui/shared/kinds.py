@@ -12,7 +12,7 @@ from core.store.projects.project_commands import Project
 from core.views.kinds.rounds import RoundView
 from core.views.overview import RankingStatus
 from ui.shared import cache, choosers, frame
-from ui.shared.badges import SIMULATED
+from ui.shared.frame import SIMULATED
 
 LABEL = "Kind of question"
 

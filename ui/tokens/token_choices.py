@@ -15,8 +15,7 @@ from core.store.projects.embedding_library import read_embeddings
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import ItemRules, set_item_rules
 from core.store.tokens.frequencies import RareTokens, use_list, use_ranks, use_wordfreq
-from core.tokens.frequencies import Frequencies, wordfreq_languages
-from core.tokens.frequency_files import read_frequencies
+from core.tokens.frequencies import Frequencies, read_frequencies, wordfreq_languages
 from core.views import file_kinds
 from core.views.tokens import TokensView
 from ui.shared import choosers, files, frame

@@ -23,8 +23,7 @@ from ...evaluation import token_intervals as token_draws
 from ...evaluation.baselines import RANDOM, baselines
 from ...evaluation.causes import WHAT, layout, variants
 from ...evaluation.chance import permutation_test
-from ...evaluation.differences import PairwiseDifference, by_tokens
-from ...evaluation.token_intervals import with_token_intervals
+from ...evaluation.token_intervals import PairwiseDifference, by_tokens, with_token_intervals
 from ...evaluation.vote_intervals import ModelDifference, Resampled, number_of_resamples, with_intervals
 from ...protocols import protocol_of
 from ...scores.bradley_terry import fit_votes

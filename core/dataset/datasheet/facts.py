@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ...errors import InputError, Issue
-from ...scores.signal_test import COIN_TOSSES
+from ...scores.reliability import COIN_TOSSES
 from ...tabular.json_files import known_values
 from ...trust.agreement import KrippendorffAlpha
 

@@ -30,8 +30,8 @@ from ..formats import (
     read_head,
     suggest_encoding,
 )
-from .text_recognition import recognise as recognise_text
-from .text_recognition import without_marks
+from .text import recognise as recognise_text
+from .text import without_marks
 
 BESIDE = ("vocab.txt", "vocab.json")
 SUFFIXES = (".txt", ".vocab", ".json")

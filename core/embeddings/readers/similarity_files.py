@@ -22,9 +22,17 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputError, Issue
-from ...tabular.cell_values import is_missing, long_column_numbers
 from ...tabular.dialect import Dialect, find_dialect, find_long_dialect, lines, records_of
-from ...tabular.table import is_blank, places_of, same_name, shown_header, trimmed, why_unreadable
+from ...tabular.table import (
+    is_blank,
+    is_missing,
+    long_column_numbers,
+    places_of,
+    same_name,
+    shown_header,
+    trimmed,
+    why_unreadable,
+)
 from ..containers import open_content
 from ..formats import BOM, SIMILARITIES, EncodingError, FileHead, Recognised, Source, suggest_encoding
 

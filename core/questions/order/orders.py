@@ -26,7 +26,7 @@ from ...errors import InputError, Issue, UndefinedMetricError
 from ...metrics import rounded_scores
 from ...tabular import SourceTable, column_numbers, open_table, refuse_doubled, same_name, shown_header
 from ...votes.reading import composed, why_lost
-from ..rating.columns import NAMES, place_among
+from ..rating.files import NAMES, place_among
 from .groups import GroupComparison, TargetGroup, from_orders
 
 Orders = Mapping[str, Mapping[str, float]]  # of one person: target → word → place, 1 = most similar

@@ -25,8 +25,7 @@ from ...votes.matching import text_key
 from ...votes.platform import ResultFile
 from ..base import VOTERS, Answering, Answers, KindInfo, RoundKind, RoundScores, RoundSettings, refuse_unscored, too_few
 from ..task_page import Page, Words, settings_of_page
-from .columns import has_texts
-from .files import read_ratings
+from .files import has_texts, read_ratings
 from .scales import MOST_GOLD, GoldRating, Qualification, RatingScale, RatingSet, check_gold, qualify
 from .statistics import adjudicate, alpha, item_ratings, leave_one_out
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from ...dataset.published import chain_told
 from ...errors import InputError, PlanError, RunoffError
-from ...judges.answers import REASONS, outcome_of, read_choice
+from ...judges.prompt import REASONS, outcome_of, read_choice
 from ...protocols import PROTOCOLS
 from ...questions import COMPARISON, KINDS, RoundSettings, check_round, round_kind
 from ...questions.base import UNKNOWN

@@ -21,6 +21,8 @@ from .ballots import (
     invitation,
     item_score,
     judgement,
+    model_answer,
+    model_judge,
     publication,
     question,
     question_option,
@@ -34,7 +36,6 @@ from .ballots import (
     voting,
     voting_link,
 )
-from .judges import model_answer, model_judge
 from .projects import (
     area,
     column_mapping,

@@ -12,8 +12,15 @@ from ...base.numbers_in_words import plural
 from ...errors import InputError, RunoffError, StoreError
 from ...tabular import in_utf8
 from ...tokens.files import AreaTokens
-from ...tokens.frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq, rare, rare_by_area
-from ...tokens.frequency_files import read_frequencies
+from ...tokens.frequencies import (
+    RARE_SHARE,
+    Frequencies,
+    from_ranks,
+    from_wordfreq,
+    rare,
+    rare_by_area,
+    read_frequencies,
+)
 from .. import schema as t
 from ..command import command
 from ..engine import Store

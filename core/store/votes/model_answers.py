@@ -17,9 +17,8 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ...errors import StoreError
-from ...judges.answers import UNREADABLE
 from ...judges.chat import JudgeSettings
-from ...judges.prompt import comparison_text, prompt_of
+from ...judges.prompt import UNREADABLE, comparison_text, prompt_of
 from ...questions.comparison import VALUES
 from ...questions.comparison_page import Wording
 from ...tables import MODEL_ANSWERS

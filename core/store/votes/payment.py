@@ -23,8 +23,7 @@ from ..command import command, fetch_rows, note_judged, update_rows
 from ..engine import Store
 from ..projects.plans import ballot_named, belongs
 from ..voting.owner_commands import hashed_id, voting_of
-from .reviews import apply_reviews
-from .tallies import write_tallies
+from .tallies import apply_reviews, write_tallies
 
 _LATE = "\uffff"
 

@@ -11,12 +11,12 @@ import pandas as pd
 from ...base.estimates import Estimate
 from ...base.numbers_in_words import many, percent
 from ...base.web import is_open
-from ...commands.figures.judges import JudgeFigures
+from ...commands.judging import JudgeFigures
 from ...dataset.files import to_csv
 from ...evaluation.results import FigureEstimate
-from ...judges.answers import REASONS
 from ...judges.chat import KEY, PATH, JudgeSettings
 from ...judges.figures import RANKED, Spread, own_ranking
+from ...judges.prompt import REASONS
 from ...metrics import average_ranks
 from ...store import Store
 from ...store.ballots.ballot_rows import Ballot, every_ballot_of, sentence_start

@@ -13,8 +13,7 @@ from ...base.numbers_in_words import percent
 from ...commands.figures.evaluation import TOKENS_ENDS, TokensFound, with_bounds
 from ...commands.figures.evaluation_inputs import FIGURES
 from ...evaluation import Correlations, ModelComparison
-from ...evaluation.differences import PairwiseDifference, adjusted, groups, times_needed
-from ...evaluation.token_intervals import Coded
+from ...evaluation.token_intervals import Coded, PairwiseDifference, adjusted, groups, times_needed
 from ...evaluation.vote_intervals import ModelDifference
 from .evaluate_page import EvaluateView
 

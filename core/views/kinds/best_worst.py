@@ -7,7 +7,7 @@ import pandas as pd
 
 from ...base.estimates import Estimate
 from ...base.numbers_in_words import many
-from ...questions.best_worst.report import BestWorstReport, Halves
+from ...questions.best_worst.files import BestWorstReport, Halves
 from ..wording import estimated
 
 HELP = {

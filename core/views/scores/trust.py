@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ...base.numbers_in_words import many, plural
-from ...commands.figures.trust import TrustLines
-from ...commands.figures.votes import NAMED, ChecksOfVotes, VoteChecks
+from ...commands.figures.votes import NAMED, ChecksOfVotes, TrustLines, VoteChecks
 from ...protocols.base import N_TOP
-from ...scores.signal_test import COIN_TOSSES
+from ...scores.reliability import COIN_TOSSES
 from ...store import Store
 from ...store.ballots.ballot_rows import closed_ballots_of
 from ...store.projects.plans import is_last
