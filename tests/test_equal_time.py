@@ -25,6 +25,7 @@ from core.simulation.equal_time import (
     SHARES,
     TUPLES,
     EqualTime,
+    EqualTimeSettings,
     KindAtShares,
     KindSetting,
     Times,
@@ -125,7 +126,8 @@ def test_another_kind_is_recommended_only_where_it_is_ahead_for_sure():
 def test_kinds_are_simulated_on_the_plans_panels_for_its_time():
     plan, panel = Plan(24, 2, 0.5, 8), Panel(9)
     guess, told, kinds = ForecastAssumptions(exponential(24), panel), [], (RATINGS, ROUNDS)
-    how = {"seed": 3, "panels": 2, "kinds": kinds}
+    settings = EqualTimeSettings(panels=2, kinds=kinds)
+    how = {"seed": 3, "settings": settings}
     found = simulate_equal_time(guess, plan, "runoff", **how, progress=lambda *far: told.append(far))
     assert told[-1] == (2 * 13, 2 * 13)
     own, rated, _ = found.kinds
@@ -140,13 +142,13 @@ def test_kinds_are_simulated_on_the_plans_panels_for_its_time():
     assert KindsAtEqualTime.result() is EqualTime
     poor = simulate_equal_time(guess, Plan(24, 2, 0.5, 2), "paper", **how)
     assert {kind.kind: bool(kind.reason) for kind in poor.kinds} == {COMPARISONS: False, RATINGS: False, ROUNDS: True}
-    for wrong in ({"panels": 1}, {"seed": -1}):
+    for wrong in ({"settings": replace(settings, panels=1)}, {"seed": -1}):
         with pytest.raises(InputError, match="at least two panels"):
             simulate_equal_time(guess, plan, "runoff", **how | wrong)
     with pytest.raises(InputError, match="The plan is for 10 items"):
         simulate_equal_time(guess, Plan(10, 2, 0.5, 8), "runoff", seed=1)
     with pytest.raises(InputError, match="found 'guess'"):
-        simulate_equal_time(guess, plan, "runoff", **how | {"kinds": ("guess",)})
+        simulate_equal_time(guess, plan, "runoff", **how | {"settings": replace(settings, kinds=("guess",))})
 
 
 def test_groups_are_of_distinct_items_one_for_each_token():

@@ -41,12 +41,12 @@ def ids_of(store, project_id):
 
 
 def state_of(store):
-    """Every row of every table, but the log, the exclusions themselves and the revision."""
+    """Every row of every table, but the log with its seals, the exclusions themselves and the revision."""
     rows = {}
     with store.read() as conn:
         for table in t.metadata.sorted_tables:
-            if table not in (t.log, t.exclusion):
-                columns = [column for column in table.c if column.name not in ("revision", "pulse")]
+            if table not in (t.log, t.seal, t.exclusion):
+                columns = [column for column in table.c if column.name not in ("revision", "pulse", "seal_id")]
                 rows[table.name] = sorted(map(repr, conn.execute(sa.select(*columns)).all()))
     return rows
 

@@ -67,7 +67,7 @@ def equal_time_command(
 ) -> None:
     """Comparisons, or another kind of question for the same time of people? And from which times on."""
     from ..protocols import protocol_of
-    from ..simulation.equal_time import OTHERS, Times, at_times, simulate_equal_time
+    from ..simulation.equal_time import OTHERS, EqualTimeSettings, Times, at_times, simulate_equal_time
     from ..simulation.forecast import ForecastAssumptions
     from ..views.equal_time import view_of
     from ..voters.model import Panel
@@ -76,9 +76,8 @@ def equal_time_command(
     (z,) = _similarities(False, similarity, n_items, "paper").values()
     plan = protocol_of(protocol).plan_within(len(z), n_ballots, keep, votes)
     guess = ForecastAssumptions(z, Panel(voters))
-    found = simulate_equal_time(
-        guess, plan, protocol, seed=seed, panels=panels, kinds=kinds or OTHERS, stretch=stretch, shift=shift
-    )
+    settings = EqualTimeSettings(panels, kinds or OTHERS, stretch, shift)
+    found = simulate_equal_time(guess, plan, protocol, seed=seed, settings=settings)
     if as_json:
         asked: dict[str, Any] = {
             "seed": seed,

@@ -360,25 +360,34 @@ def _best_worst(opinion: Floats, voters: Voters, n: int, sizes: list[int], rng: 
     return scores
 
 
+@dataclass(frozen=True)
+class EqualTimeSettings:
+    """panels : how many, two at least; kinds : those beside comparisons; stretch, shift : as in `KindSetting`."""
+
+    panels: int = PANELS
+    kinds: Sequence[str] = OTHERS
+    stretch: float = STRETCH
+    shift: float = SHIFT
+
+
 def simulate_equal_time(
     guess: ForecastAssumptions,
     plan: Plan,
     protocol: str,
     *,
     seed: int,
-    panels: int = PANELS,
-    kinds: Sequence[str] = OTHERS,
-    stretch: float = STRETCH,
-    shift: float = SHIFT,
+    settings: EqualTimeSettings | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> EqualTime:
-    """Simulate the plan's comparisons, and other `kinds` for their time, on `panels` panels (two at least).
+    """Simulate the plan's comparisons, and other kinds for their time, each on the same panels.
 
     Panel s of every kind draws from `SeedSequence(seed, spawn_key=(s,))`, and so has the same voters with the same
     opinions; they judge relatedness, by |z|. Where there are more than `forecast.MOST_ITEMS` items, so many stand for
-    them. stretch, shift : as in `KindSetting`. progress : called with the runs done and wanted. Raises `InputError` for
-    fewer than two panels, another kind, a guess that the plan doesn't fit, or fewer than four items.
+    them. progress : called with the runs done and wanted. Raises `InputError` for fewer than two panels, another kind,
+    a guess that the plan doesn't fit, or fewer than four items.
     """
+    settings = settings or EqualTimeSettings()
+    panels, kinds = settings.panels, settings.kinds
     if panels < 2 or seed < 0:
         raise InputError(f"Simulate at least two panels, and a seed from 0 on; found {panels} and {seed}.")
     if plan.n_items != guess.n_items:
@@ -387,7 +396,8 @@ def simulate_equal_time(
     shown = plan if thin is guess else replace(plan, n_items=thin.n_items)
     groups = draw_groups(thin.n_items, np.random.default_rng(seed))
     others = [unasked(kind, groups.shape[1]) for kind in kinds]
-    setting = KindSetting(thin.similarity, groups, shown.n_comparisons, plan.n_ballots, plan.keep, stretch, shift)
+    asked_for = (shown.n_comparisons, plan.n_ballots, plan.keep, settings.stretch, settings.shift)
+    setting = KindSetting(thin.similarity, groups, *asked_for)
     total, done = panels * (1 + len(SHARES) * len(others)), 0
 
     def on_each_panel(run: Callable[[np.random.Generator], tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:

@@ -235,7 +235,7 @@ def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small
     assert bars(app) == ["Intervals are being computed, 0%. You may leave this page."]
     board = app.table[0].value
     assert board["rank"].tolist() == ["1", "2"]
-    measured = [f"**{value:.3f}**" for value in sorted(view.overall["ρ_w"], reverse=True)]
+    measured = [f"**{value:.3f}**".replace("-", "−") for value in sorted(view.overall["ρ_w"], reverse=True)]
     assert [text.split()[0] for text in board.iloc[:, 2]] == measured
     assert board.columns[3] == POSSIBLE  # it has its place before it is there
     finish(begun[0])

@@ -304,7 +304,7 @@ def test_an_interval_stands_beside_the_figure_that_it_is_about(view) -> None:
     table = leaderboard.leaderboard(with_bounds, "ρ_w", (), shares=view, is_coming=False)
     column = f"ρ_w{leaderboard.WITH_INTERVAL}"
     assert sorted(text.replace("\xa0", " ") for text in table[column]) == [
-        "**0.250** -0.12 to 0.62", "**0.400** -0.12 to 0.62", "**0.500** -0.12 to 0.62",
+        "**0.250** −0.12 to 0.62", "**0.400** −0.12 to 0.62", "**0.500** −0.12 to 0.62",
     ]  # fmt: skip
     coming = leaderboard.leaderboard(view, "ρ_w", (), shares=view, is_coming=True)
     assert all("interval to come" in text.replace("\xa0", " ") for text in coming[column])
