@@ -103,7 +103,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     for voter, percent, way in (("W1", 33, "Files"), ("W2", 67, "Voting page")):
         data = answer_round(batch_of(store, ratings, 2), RATING, voters=(voter,), tag=voter)
         accept_answers(store, ratings, data, f"{voter}.csv", ballot_id=newest)
-        visitor.choose(way)
+        visitor.check(way)
         expect(visitor.box("Round")).to_have_value(f"Round 2, ratings (open, {percent}%)")
 
     # An area called as all are.

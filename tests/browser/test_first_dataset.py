@@ -59,6 +59,7 @@ def vote(phone: Page, text: Text) -> int:
             n += 1
         elif more.is_visible():
             more.tap()
+            expect(more).to_have_count(0)
         else:
             return n
 

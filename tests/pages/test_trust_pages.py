@@ -133,7 +133,8 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     overall = view.view.overall.sort_values("ρ_w", ascending=False).to_dict("records")
     column = f"ρ_w{WITH_INTERVAL}"
     assert [text.replace("\xa0", " ") for text in app.table[0].value[column]] == [
-        f"**{row['ρ_w corrected']:.3f}** {row['ρ_w lower']:.2f} to {row['ρ_w upper']:.2f}" for row in overall
+        f"**{row['ρ_w corrected']:.3f}** {row['ρ_w lower']:.2f} to {row['ρ_w upper']:.2f}".replace("-", "−")
+        for row in overall
     ]
     said = words(turn_to(app, "Differences"))
     assert "would they have put them in this order" in said
