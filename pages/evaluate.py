@@ -1,5 +1,7 @@
-"""How well each embedding ranks the items as people do, how sure that is, and why: a leaderboard, and what is behind
-it in tabs, of which only the open one is drawn."""
+"""The Evaluate page: how well each embedding ranks the items as people do, how sure that is, and why.
+
+A leaderboard stands first, what is behind it in tabs, of which only the open one is drawn.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""The ranking: its top in a chart, how far to trust it, and in tabs all items and the paper's Figures 2, 3 and 4 from
-the project's own votes and embeddings. Only the open tab is drawn."""
+"""The Scores page: the top of the ranking in a chart, how far to trust it, and all items and figures in tabs.
+
+The tabs hold all items and the paper's Figures 2, 3 and 4 from the project's own votes and embeddings. Only the open
+one is drawn.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What happens once at start, and what happens to an error that nobody foresaw.
-
-Headers on every answer of the owner's app.
-"""
+"""What the app does once at its start, what happens to an error that nobody foresaw, and the headers of its answers."""
 
 from __future__ import annotations
 

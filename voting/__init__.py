@@ -1,2 +1,1 @@
-"""The voters' page: a small web server apart from the owner's app. It uses nothing of the library but
-`core.voting.api`."""
+"""The voters' page: a small web server apart from the owner's app, which uses of the library only `core.voting.api`."""

@@ -1,6 +1,6 @@
-"""The voters' server: a few addresses under one link, each a function of `core.voting.api` and a page.
+"""The web server for voters: a few addresses under one link, each a function of `core.voting.api` and a page.
 
-The steps of a voter who has begun: from a form's fields to what is done, and what the page's script is told then.
+For a voter who has begun, a step goes from a form's fields to what is done, and to what the page's script is told then.
 """
 
 from __future__ import annotations

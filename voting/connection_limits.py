@@ -1,6 +1,7 @@
-"""Connections that hold the server up: requests that come too slowly, answers nobody takes, too many of one sender.
+"""Limits on what senders may ask of the voters' server: how fast, how often, and on how many connections.
 
-How often one sender may ask: a bucket that fills with time and is emptied by requests.
+Connections that hold the server up are ended: requests that come too slowly, answers nobody takes, too many of one
+sender. How often one sender may ask is a bucket that fills with time and is emptied by requests.
 """
 
 from __future__ import annotations

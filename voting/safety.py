@@ -1,7 +1,4 @@
-"""What every answer of the server carries, and what no request may exceed.
-
-What goes wrong, and what is answered then.
-"""
+"""What every answer of the voters' server carries, what no request may exceed, and what a failure is answered with."""
 
 from __future__ import annotations
 

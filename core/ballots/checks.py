@@ -1,17 +1,13 @@
-"""Checks that a plan puts into its ballots: comparisons that show how good the votes are, and never enter scores.
-Settings, cost, known answers found, and how they are put into tasks.
+"""Checks within a ballot: extra comparisons that measure how good the votes are and never enter the scores.
 
-*Gold*: comparisons whose answer is known. *Repeats*: a comparison shown to the same voter again, with sides exchanged.
-*Overlap*: some comparisons are put before further voters, since a ballot asks each comparison once and so can't say how
-far voters agree; the comparison's own vote counts as ever, the further ones are checks. *Audit*: items that were cut
-come back against items near the end of the top (`core/ballots/audit.py`).
+A plan sets how many there are and what they cost. *Gold*: comparisons whose answer is known. *Repeats*: a comparison
+shown to the same voter again, with sides exchanged. *Overlap*: some comparisons are put before further voters, since a
+ballot asks each comparison once and so can't say how far voters agree; the comparison's own vote counts as ever, the
+further ones are checks. *Audit*: items that were cut come back against items near the end of the top
+(`core/ballots/audit.py`).
 
-In the tasks
-------------
-Voters can't tell checks from the comparisons around them.
-
-The ballot itself stays as it was drawn: the same comparisons in the same tasks, with the same sides. Checks come on
-top.
+Voters can't tell checks from the comparisons around them. The ballot itself stays as it was drawn, with the same
+comparisons in the same tasks and the same sides: checks come on top.
 """
 
 from __future__ import annotations

@@ -1,28 +1,25 @@
-"""The later ballots of the protocol "runoff": which items go on to them, pairing items that scores can't tell apart
-yet, and assigning comparisons to voters.
-
-Pairing
--------
-A comparison of two items whose order is known already says little; one of near neighbours says most. How
-near is near depends on how sure the scores are, so the order in which neighbours meet is drawn anew again and
-again from what is known: score + standard error × normal noise.
-
-References: Thompson (1933), On the likelihood that one unknown probability exceeds another, Biometrika 25
-(drawing from what is known); Heckel, Shah, Ramchandran, Wainwright (2019), Active ranking from pairwise
-comparisons, Annals of Statistics 47 (why adaptive comparisons need fewer votes).
+"""How the protocol "runoff" draws its ballots after the first: which items go on, who meets whom, and who is asked.
 
 Which items go on
 -----------------
 Scores are those of Bradley–Terry, and uncertain, so a cut may hit an item of the true top. `select_leading` keeps the
 items that may matter most and says how likely a good one was cut.
 
+Pairing
+-------
+A comparison of two items whose order is known already says little; one of near neighbours says most. How near is near
+depends on how sure the scores are, so the order in which neighbours meet is drawn anew again and again from what is
+known: score + standard error × normal noise.
+
+References: Thompson (1933), On the likelihood that one unknown probability exceeds another, Biometrika 25 (drawing from
+what is known); Heckel, Shah, Ramchandran, Wainwright (2019), Active ranking from pairwise comparisons, Annals of
+Statistics 47 (why adaptive comparisons need fewer votes).
+
 Assigning comparisons to voters
 -------------------------------
-So that nobody is asked about the same item twice while others can be.
-
-A voter's opinion of an item hardly changes: asked again, the voter repeats it, right or wrong. So votes on an item
-say more the more people cast them. Where a platform hands out tasks in its own way this can't be steered
-across tasks.
+Nobody is asked about the same item twice while others can be: a voter's opinion of an item hardly changes, and who is
+asked again repeats it, right or wrong. So votes on an item say more the more people cast them. Where a platform hands
+out tasks in its own way this can't be steered across tasks.
 """
 
 from __future__ import annotations

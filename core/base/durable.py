@@ -1,7 +1,7 @@
-"""Files and folders of a workspace: still there after a power cut, and readable for those alone who may write there.
+"""Files and folders of a workspace: kept through a power cut, private to those who may write, and named in text.
 
-Names of files as text: one that isn't UTF-8 (a disk of the nineties, a zip from Windows) can be opened by the name
-that Python gives it, but neither printed nor kept.
+A file's name that isn't UTF-8 (a disk of the nineties, a zip from Windows) can be opened by the name that Python gives
+it, but neither printed nor kept: it is told here as a text that can.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An estimate with its interval, or the reason why there is none; shares with Wilson's interval; several p-values.
+"""Estimates with their intervals or the reason for none: Wilson's interval of shares, and p-values of several tests.
 
 Reference: Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
 """

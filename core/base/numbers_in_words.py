@@ -1,5 +1,6 @@
-"""How numbers are said to people: shares in per cent, the sentence that goes with one or several, and how many voters
-there are, in one way on every page and in every file.
+"""Numbers said in words, in one way on every page and in every file.
+
+They are shares in per cent, the sentence that goes with one or several, and how many voters there are.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Work split over processor cores, or over the machines of a Dask cluster; the same whoever computes it.
+"""Work split over processor cores, or over the machines of a Dask cluster, with the same result whoever computes it.
 
-Linear algebra with one thread, where a result is stored: with several, BLAS gives it other last bits.
+While work goes on it tells how far it is, also where it is one of several parts.
 
-OpenBLAS splits a matrix by its number of threads, so sums come in another order. That number hangs on the machine and
-on the environment (`OPENBLAS_NUM_THREADS`, which joblib and Dask set), not on the votes.
-
-How far some work is, told by it while it goes on, also where it is one of several parts.
+Linear algebra whose result is stored runs with one thread: OpenBLAS splits a matrix by its number of threads, so that
+sums come in another order and end in other last bits. That number depends on the machine and on the environment
+(`OPENBLAS_NUM_THREADS`, which joblib and Dask set), not on the votes.
 """
 
 from __future__ import annotations

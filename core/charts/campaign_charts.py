@@ -1,5 +1,6 @@
-"""Altair charts made of a campaign's views, among them how the ranking became stable. Colours tell apart for
-colour-blind eyes and on light and dark grounds.
+"""Altair charts made of a campaign's views, among them how the ranking became stable.
+
+Colours can be told apart by colour-blind eyes and on light and dark grounds.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""`python -m core evaluate`: word embeddings ranked by a dataset, printed as a table with remarks or as JSON; with
-`--needed`, how many votes and tokens would tell two models apart, by simulation.
+"""The command `evaluate`: word embeddings ranked by a dataset, printed as a table with remarks or as JSON.
+
+With `--needed` it says, by simulation, how many votes and tokens would tell two models apart.
 """
 
 from __future__ import annotations

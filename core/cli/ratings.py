@@ -1,6 +1,7 @@
-"""`python -m core ratings` and `groups`: what rating sets and target groups say, without a workspace.
+"""Commands of the terminal for rating sets, target groups and written items, from files alone, without a workspace.
 
-`python -m core draw-writing` and `written-items`: items made by writing smaller texts for wanted ratings.
+`ratings` and `groups` say what a rating set or target groups show; `draw-writing` and `written-items` make items by
+writing smaller texts for wanted ratings.
 """
 
 from __future__ import annotations

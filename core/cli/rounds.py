@@ -1,6 +1,7 @@
-"""`runoff rounds`: rounds of ratings, best–worst and orders of target groups of a project of the workspace.
+"""Commands of the terminal for a project's rounds and voters in the workspace: `runoff rounds` and `runoff voters`.
 
-`runoff voters`: figures of each voter of a project of the workspace, as the page Voters has them.
+Rounds are of ratings, best–worst and orders of target groups; `voters` gives the figures of each voter that the page
+Voters has.
 """
 
 from __future__ import annotations

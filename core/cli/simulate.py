@@ -1,6 +1,7 @@
-"""`python -m core simulate`: campaigns on simulated voters, and the paper's Table 2.
+"""Commands of the terminal that simulate: campaigns on simulated voters, the paper's Table 2, and kinds of question.
 
-`python -m core equal-time`: comparisons of a plan, and other kinds of question for the same time of people.
+`simulate` does the first two; `equal-time` holds comparisons of a plan against other kinds of question for the same
+time of people.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Commands for whoever keeps a workspace: backup, restore, voters-role, housekeeping.
+"""Commands of the terminal that open, serve, check and keep a workspace.
 
-Bare `runoff`, which opens the app, `runoff vote`, which serves voters, and `runoff rehearse`, which tries that first.
-
-`runoff check`: what must hold in a workspace, held against it.
-
-`python -m core import-archived`: archived results as a new project.
+Bare `runoff` opens the app, `runoff vote` serves voters, and `runoff rehearse` tries that first. `runoff check` holds
+what must be true of a workspace against it; `runoff import-archived` makes a new project of archived results. For
+whoever keeps the workspace there are `backup`, `restore`, `voters-role` and `housekeeping`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Archived results as a new project: its tokens, items and ballots rebuilt, its votes taken, its ballots closed.
+"""A new project made of archived results of a campaign that Runoff didn't run.
 
-Archived results of campaigns that Runoff didn't make: tokens, items, comparisons rebuilt from the words shown.
+Its tokens, items and comparisons are rebuilt from the words that voters were shown, then its ballots; its votes are
+taken, and its ballots closed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What a command is: its values, how long it takes, what it does and says.
+"""What a command is: its values, how long it takes, what it does and says, and how all this becomes JSON and back.
 
-Commands, their results and figures as JSON, and back: by their types.
-
-Dataclasses are objects, tuples lists, and a table its columns and rows. NaN is null: it comes back as NaN where the
-type says `float`, and as None where it says `float | None`. Large tables and bytes don't go through here (`figures`).
+Values go to JSON by their types: dataclasses are objects, tuples lists, and a table its columns and rows. NaN is null:
+it comes back as NaN where the type says `float`, and as None where it says `float | None`. Large tables and bytes don't
+go through here (`figures`).
 """
 
 from __future__ import annotations

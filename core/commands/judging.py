@@ -1,9 +1,8 @@
-"""A language model answers the comparisons of a ballot, each in both orders; what it says is kept as it comes.
+"""A language model asked about the comparisons of a ballot, each in both orders, and the figures of its answers.
 
-What came is paid for, so each answer is kept by itself, and one that is stopped goes on where it was. Answers never
-join the votes of people (`store.votes.model_answers`).
-
-What a language model's answers say beside the votes of people, measured of one record.
+What came is paid for, so each answer is kept by itself and as it comes, and a run that is stopped goes on where it was.
+Answers never join the votes of people (`store.votes.model_answers`); the figures say what those of one record show
+beside them.
 """
 
 from __future__ import annotations

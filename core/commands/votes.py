@@ -1,5 +1,7 @@
-"""Commands on answers and voters: take result files, take one back, choose what counts, leave voters out or let them
-count again, decide on assignments; and what each changed, in sentences.
+"""Commands on answers and voters: take votes in, take them back, decide what and who counts.
+
+Result files are taken, and one is taken back; what counts is chosen; voters are left out or count again; assignments
+are decided on. Each says what it changed, in sentences.
 """
 
 from __future__ import annotations

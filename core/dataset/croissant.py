@@ -1,9 +1,9 @@
-"""A published dataset as Croissant 1.1 describes it (JSON-LD).
+"""The description of a published dataset in Croissant 1.1 (JSON-LD), which search engines and loaders read.
 
-Its tables with their checksums and columns, and what the datasheet says, in the terms of Croissant's extension for
-responsible AI (RAI 1.0).
+It has its tables with their checksums and columns, and what the datasheet says, in the terms of Croissant's extension
+for responsible AI (RAI 1.0). What nobody recorded is left out; the datasheet calls it "not recorded". The same contents
+give the same bytes.
 
-What nobody recorded is left out; the datasheet calls it "not recorded". The same contents give the same bytes.
 Reference: MLCommons, Croissant Format Specification 1.1; Croissant RAI Specification 1.0.
 """
 

@@ -1,13 +1,11 @@
 """A dataset in the layouts that other programs read: Parquet, JSON, SimLex-like word pairs, MTEB's STS.
 
-How much the pages of a Parquet file unpack to, by their own headers: what the file's end says of it may be a lie.
-
-A page's header is a struct in Thrift's compact protocol; its fields 2 and 3 are the page's bytes unpacked and packed.
-Reference: https://github.com/apache/parquet-format (parquet.thrift), Apache Thrift's compact protocol.
-
-Tokens as embeddings spell them: rolling_pin for rolling pin; for programs that look words up as they stand.
-
+For programs that look words up as they stand, tokens are spelled as embeddings spell them: rolling_pin for rolling pin.
 Where embeddings spell a token in two ways there are several spellings of the dataset, and a file for each.
+
+Before a Parquet file is read, the headers of its pages say how much they unpack to; what the file's end says of it may
+be a lie. A page's header is a struct in Thrift's compact protocol; its fields 2 and 3 are the page's bytes unpacked and
+packed. Reference: https://github.com/apache/parquet-format (parquet.thrift), Apache Thrift's compact protocol.
 """
 
 from __future__ import annotations

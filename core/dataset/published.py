@@ -1,4 +1,4 @@
-"""A published dataset: one zip, its manifest with checksums, and how one is read that comes from elsewhere.
+"""A published dataset: one zip with a manifest of checksums, how it is written, and how one from elsewhere is read.
 
 manifest.json     format, version of Runoff, version and title of the dataset, size and SHA-256 of every other file
 README.md         the card; with data/ it is a folder that Hugging Face `datasets` loads
@@ -10,11 +10,10 @@ campaign/         items, ballots, comparisons, votes under pseudonyms, plan and 
 
 The same contents give the same bytes.
 
-The tables that tell how a dataset came about, as they stand in a published one, and their CSV text.
-
-They hold no time of a day, no id of a platform, no text that a voter wrote. `ranking` is the area that has a ranking of
-its own, "" where one ranking holds all areas; `ballot` is its number, 0 for a pilot; `item` is a row of ITEMS;
-`comparison` counts the comparisons of a ballot from 1, checks among them; `voter` is a pseudonym.
+The tables in campaign/ tell how the dataset came about. They hold no time of a day, no id of a platform, no text that a
+voter wrote. `ranking` is the area that has a ranking of its own, "" where one ranking holds all areas; `ballot` is its
+number, 0 for a pilot; `item` is a row of ITEMS; `comparison` counts the comparisons of a ballot from 1, checks among
+them; `voter` is a pseudonym.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Two schemes' scores of the same items set side by side: how far they agree, and the items where they part.
+"""Two schemes' scores of the same items compared: how far they agree, and on which items they part most.
+
+Scores come from a file of any scheme, a dataset, ratings in any layout, or best–worst judgements: the score of an item
+is the dataset's, the mean rating, or the Bradley–Terry score of the best–worst choices (counts where those don't link
+all items). Two files' items are matched by their two texts in either order; a best–worst item is split where its text
+has one “ – ”.
 
 Scales don't matter, ranks do: 1 is the top, ties share their average rank, over the items that both scored. Figures:
 Spearman's ρ and Kendall's τ, all ranks alike; ρ_w with the weights of both tops (Eqs. 8, 9), and with those of one
@@ -7,12 +12,6 @@ scheme's top only, which asks whether the other finds again what stands at the t
 Intervals (90 %) are over tokens where they are known (`core.evaluation.token_intervals` states the correction), else
 over items: would other items of these kinds have said the same? They take the scores as they are: other voters aren't
 in it.
-
-Scores of items out of a file of any scheme: a dataset, ratings in any layout, or best–worst judgements.
-
-The score of an item is the dataset's, the mean rating, or the Bradley–Terry score of the best–worst choices (counts
-where those don't link all items). Two files' items are matched by their two texts in either order; a best–worst item
-is split where its text has one “ – ”.
 """
 
 from __future__ import annotations

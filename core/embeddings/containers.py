@@ -1,11 +1,12 @@
-"""The bytes inside a file: as they are, or unpacked from gzip, bzip2, xz, or a zip archive of one member.
+"""The content of an embedding file: its bytes as they are, or unpacked from gzip, bzip2, xz, or a zip of one member.
 
 Unpacking is a stream: a few megabytes at a time, whatever sizes the file claims, and no more of them than
 `zips.most_unpacked` of the file's own. How far it has come is told in bytes of the file itself, since the size of its
 content isn't known before its end.
 
-Files that hold vectors, but no words or none that can be read safely: what they are, and how to write from them an
-array (.npy) with a list of words beside it, which is read. The lines of Python that messages show are tested.
+Some files hold vectors, but no words or none that can be read safely. They are recognised here, and the message says
+how to write from them an array (.npy) with a list of words beside it, which is read. The lines of Python that messages
+show are tested.
 """
 
 from __future__ import annotations

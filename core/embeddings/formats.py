@@ -1,9 +1,9 @@
-"""What an embedding file is, judged by its content and never by its name; what a person can say about it beyond its
-path, and the errors that ask for it.
+"""What every reader of an embedding format shares: its interface, what a person can say of a file, and its errors.
 
-A format is one module with a `Reader`: `recognise` looks at the beginning of a file, `read` yields its words
-and vectors block by block. Add the reader to `READERS` in `loading`, and everything else follows. What is
-recognised but can't be read is in `tabular.encoding.foreign` and here, each with what to do about it.
+A format is one module with a `Reader`: `recognise` looks at the beginning of a file, `read` yields its words and
+vectors block by block. A file is judged by its content and never by its name. Add the reader to `READERS` in `loading`,
+and everything else follows. What is recognised but can't be read is in `tabular.encoding.foreign` and here, each with
+what to do about it.
 
 Words that aren't in the encoding they are read in are mended, and listed.
 """

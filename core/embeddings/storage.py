@@ -1,4 +1,4 @@
-"""An imported embedding on disk: a few files in a folder, read through memory maps.
+"""An imported embedding on disk: a few files in a folder, written once and read through memory maps.
 
 vectors.f32        n_words × dimensions float32, row by row
 norms.f32          n_words float32: 0 for a vector of zeros, NaN for one with NaN or infinite values
@@ -6,9 +6,8 @@ vocabulary.arrow   the words, an Arrow IPC file with one string column `word`
 ngrams.f32         n_buckets × dimensions float32, where the model makes vectors from parts of words
 info.json          `EmbeddingInfo`
 
-Similarities have pairs.arrow (see `similarities`) in place of vectors and norms.
-
-An embedding collected in memory, and the memory it may take.
+Similarities have pairs.arrow (see `similarities`) in place of vectors and norms. An embedding may also be collected in
+memory, as far as that allows.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Words and vectors ready for use: look-up of tokens, and cosines.
+"""An embedding ready for use: how tokens are looked up in its vocabulary, their vectors, and cosines.
 
-Nothing here keeps the vocabulary as Python objects: a look-up is one pass over the Arrow column, and the
-vectors stay in their memory map until rows are asked for.
+A token is looked up as it is written, and in lower case only where that is asked for; then lower case is tried only
+where the vocabulary has no spelling of the token's own case. A choice says what stands for a token of several words.
 
-How tokens are looked up in an embedding: in lower case too or not, and what stands for a token of several words.
-
-Case is kept unless lower case is asked for; then it is tried only where the vocabulary has no spelling of the token's
-own case.
+Nothing here keeps the vocabulary as Python objects: a look-up is one pass over the Arrow column, and the vectors stay
+in their memory map until rows are asked for.
 """
 
 from __future__ import annotations

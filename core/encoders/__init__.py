@@ -1,5 +1,6 @@
-"""Models of texts: sentence encoders, static models and cross-encoders from a folder on this machine, and models behind
-a server.
+"""Models of texts that encode a project's tokens: from a folder on this machine, or behind a server.
+
+A folder may hold a sentence encoder, a static model or a cross-encoder.
 
 inspect(folder)           what is there, by which way it can be opened, what must be said or installed first
 open_encoder(found)       `encode(list of tokens) → array`

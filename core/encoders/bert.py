@@ -1,12 +1,11 @@
-"""A BERT computed with NumPy: what it makes of texts given as numbers of word pieces.
+"""A BERT computed with NumPy: texts cut into word pieces, and the vectors that the network makes of them.
 
-Reference: Devlin, Chang, Lee, Toutanova (2019), BERT: pre-training of deep bidirectional transformers, NAACL; Vaswani
-et al. (2017), Attention is all you need, NeurIPS.
+Texts are cleaned and cut at spaces and punctuation; then the longest pieces of the vocabulary are taken, each by its
+number.
 
-Texts as numbers of word pieces, as BERT has them: cleaned, cut at spaces and punctuation, then the longest pieces.
-
-References: Devlin, Chang, Lee, Toutanova (2019), BERT: pre-training of deep bidirectional transformers, NAACL; Wu et
-al. (2016), Google's neural machine translation system (WordPiece).
+References: Devlin, Chang, Lee, Toutanova (2019), BERT: pre-training of deep bidirectional transformers, NAACL; Vaswani
+et al. (2017), Attention is all you need, NeurIPS; Wu et al. (2016), Google's neural machine translation system
+(WordPiece).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What models make of a project's tokens, once and kept like any imported embedding: vectors, or similarities of pairs.
+"""A project's tokens encoded by a model once, and kept like any imported embedding: vectors, or similarities of pairs.
 
 How they were made (the model, its revision, the pooling, the text that stood for a token, the server) is kept with
 them: `EmbeddingInfo.recipe`.
 
 Cross-encoders read two texts together and give them a similarity, and neither of them a vector. What such a model says
-of a pair hangs on the order of the two, so the mean of both orders is taken:
+of a pair depends on the order of the two, so the mean of both orders is taken:
 
     s(a, b) = (f(a, b) + f(b, a)) / 2
 """

@@ -1,16 +1,14 @@
-"""Models behind a server that speaks `POST {address}/v1/embeddings`: vLLM, llama.cpp, Ollama, or one that is hosted.
+"""Embeddings from a server that speaks `POST {address}/v1/embeddings`: vLLM, llama.cpp, Ollama, or one that is hosted.
 
 Sent are the model's name and, in batches, the texts that stand for the tokens; nothing else of a project. A key goes
 along where the environment has one (`RUNOFF_EMBEDDINGS_KEY`), encrypted or to this machine only; it is written nowhere.
 
 An answer counts only whole: one finite vector of one length for each text, under its own number. Anything else is
-refused in words, and nothing is put in its place. What came whole is kept at once (`kept.py`), so that a run which ends
-early, by a fault or by hand, goes on from there.
+refused in words, and nothing is put in its place.
 
-What a server answered, kept on the disk: each text is asked and paid for once.
-
-A folder has one folder a server, model and template, named by their hash, with `about.json` that says which; in it an
-Arrow file a batch, written as soon as the batch has come. No key is in any of them.
+Each text is asked and paid for once. What came whole is kept on the disk at once, so that a run which ends early, by a
+fault or by hand, goes on from there: one folder a server, model and template, named by their hash, with `about.json`
+that says which, and in it an Arrow file a batch.
 """
 
 from __future__ import annotations

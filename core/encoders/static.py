@@ -1,4 +1,4 @@
-"""Static models: each subword has a vector, and a text is the mean of its own.
+"""Static models of texts, where each subword has one vector and a text is the mean of its subwords' vectors.
 
 Two packages write them, both as `model.safetensors` beside `tokenizer.json`. **model2vec** keeps the vectors as
 `embeddings`, may keep a `mapping` from subwords to them (several share one) and `weights` of the subwords, says
@@ -9,11 +9,11 @@ Two packages write them, both as `model.safetensors` beside `tokenizer.json`. **
 
 A text without a subword gets zeros, which no page compares.
 
-Reference: Tulkens, van Dongen (2024), Model2Vec: the fastest state-of-the-art static embeddings in the world.
+Files of the format safetensors are read here too, for every model: eight bytes of length, a JSON header, then numbers.
+No code is run.
 
-Files of the format safetensors: eight bytes of length, a JSON header, then numbers. No code is run.
-
-Reference: https://huggingface.co/docs/safetensors (the format's description).
+References: Tulkens, van Dongen (2024), Model2Vec: the fastest state-of-the-art static embeddings in the world;
+https://huggingface.co/docs/safetensors (the format's description).
 """
 
 from __future__ import annotations

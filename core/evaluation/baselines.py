@@ -1,11 +1,9 @@
-"""What every table of models needs at its foot: rankings that know nothing of meaning. For tokens and for texts of any
-size.
+"""Baselines for every table of models: rankings that know nothing of meaning, for tokens and for texts of any size.
 
-A random ranking, and three similarities of spellings, which see no more of a token than its letters.
+For tokens they are a random ranking, and three similarities of spellings, which see no more of a token than its
+letters. A text that an embedding of words lacks is the mean of its words' vectors.
 
-Two texts compared by their letters
------------------------------------
-The baselines of cross-level similarity, a floor for every model.
+For texts they are the letter baselines of cross-level similarity, a floor for every model:
 
 * **LCS**: the longest run of letters in both, divided by the length of the shorter text: how much of the smaller text
   stands in the larger.
@@ -18,10 +16,6 @@ References: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity (
 (1996), YAP3: improved detection of similarities in computer program and other texts, SIGCSE (tiling). The first
 normalises LCS by the length of the items, after Clough and Stevenson (2011), who divide by that of one given text;
 dividing by the shorter, so that it doesn't matter which text stands first, is our reading of it.
-
-Texts by an embedding of words
-------------------------------
-A text that the embedding lacks is the mean of its words' vectors.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Why a model disagrees with people: tokens it puts everywhere, how it lays out an area, its figures over parts of the
-items, and other ways to take cosines of the same vectors.
+"""Diagnostics of why a model disagrees with people: hubs, distances, parts of the items, and other kinds of cosine.
 
-Parts of the items are those with frequent or rare tokens, the related or the unrelated.
-
-Other cosines are shown beside the model with their figures, never silently applied.
-
-Means and directions are those of a sample of the vocabulary, or of the dataset's tokens where that is all there is.
+They show tokens that the model puts near everything, how it lays out an area, and its figures over parts of the items:
+those with frequent or rare tokens, the related or the unrelated. Other ways to take cosines of the same vectors are
+shown beside the model with their figures, never silently applied. Means and directions are those of a sample of the
+vocabulary, or of the dataset's tokens where that is all there is.
 
 References: Mu, Viswanath (2018), All-but-the-top: simple and effective postprocessing for word representations, ICLR;
 Conneau, Lample, Ranzato, Denoyer, Jégou (2018), Word translation without parallel data, ICLR (CSLS); Radovanović,

@@ -1,5 +1,4 @@
-"""Where a model's ρ_w or τ_w stands between chance and the best that the votes allow, and how likely a model that knows
-nothing of the items would do as well (p-values, critical values).
+"""Where a model's ρ_w or τ_w stands between chance and the best that the votes allow, and its p-value against chance.
 
 Neither has a common zero: two rankings that have nothing to do with each other lie the further below 0, the more items
 there are (an item at the top of only one of them weighs much), and noise in the votes keeps a perfect model from 1. So
@@ -12,9 +11,10 @@ items as the figure does.
 
 P-values and critical values
 ----------------------------
-Items share tokens, so that shuffling items would call chance impossible too soon. Tokens are changed for each other
-instead, within each area (the quadratic assignment procedure, as in Mantel's test): the model keeps all it says of its
-tokens among each other, only which is which is lost.
+They say how likely a model that knows nothing of the items would do as well. Items share tokens, so that shuffling
+items would call chance impossible too soon. Tokens are changed for each other instead, within each area (the quadratic
+assignment procedure, as in Mantel's test): the model keeps all it says of its tokens among each other, only which is
+which is lost.
 
 References: Mantel (1967), The detection of disease clustering and a generalized regression approach, Cancer Research
 27; Hubert, Schultz (1976), Quadratic assignment as a general data analysis strategy, British Journal of Mathematical

@@ -1,18 +1,15 @@
-"""How well embeddings rank the items of a dataset, most of all at the top: one, or several of them, fairly.
+"""One embedding, or several compared fairly, evaluated on a dataset by how well they rank its items, above all the top.
 
-The model's score of an item is |cos| of its two tokens for a dataset of relatedness (antonyms are related) and
-cos for one of similarity. Items with a token that the model lacks are left out and counted: a figure over part
-of the dataset says nothing against one over all of it. What is done about them is a choice (`results.POLICIES`).
+The model's score of an item is |cos| of its two tokens for a dataset of relatedness (antonyms are related) and cos for
+one of similarity. Items with a token that the model lacks are left out and counted: a figure over part of the dataset
+says nothing against one over all of it. What is done about them is a choice (`results.POLICIES`).
 
-Reference: Lombardo et al. (2020), EMNLP, sections 2.6 and 4.1.
-
-Tokens that an embedding proposed
----------------------------------
-They favour that embedding when it is evaluated (§2.2).
-
-A dataset says in `attrs["tokens_proposed_by"]` which tokens are an embedding's own proposals:
+Tokens that an embedding proposed favour that embedding when it is evaluated (§2.2). A dataset says in
+`attrs["tokens_proposed_by"]` which tokens are an embedding's own proposals:
 
     [{"name": …, "source": file name, "sha256": …, "content_hash": …, "tokens": [{"area": …, "token": …}, …]}, …]
+
+Reference: Lombardo et al. (2020), EMNLP, sections 2.2, 2.6 and 4.1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The six figures of a model's scores against a dataset's, also with each item several times or not at all, as
-resampled tokens leave it.
+"""The six figures of a model's scores against a dataset's, also over resampled items.
 
-An item of multiplicity m is m items with the same scores. Their copies tie with each other, so that everything follows
-the rules of `core.metrics` for ties; nothing is copied, though, and the items are sorted once for all resamples.
+Where tokens are resampled, an item is there several times or not at all. An item of multiplicity m is m items with the
+same scores. Their copies tie with each other, so that everything follows the rules of `core.metrics` for ties; nothing
+is copied, though, and the items are sorted once for all resamples.
 """
 
 from __future__ import annotations

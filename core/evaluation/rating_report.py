@@ -1,8 +1,8 @@
-"""What a set of ratings says of itself: items, agreement, adjudication, conditions, order in the pair; and whether
-the way of asking moved the ratings: the two factors of STSS, and the order of the two texts.
+"""A report on a set of ratings: items, agreement, adjudication, and whether the way of asking moved the ratings.
 
-Factors are crossed: order of presentation (one by one, or sorted first) × anchors (with, without). The analysis of
-variance takes each item's mean rating in each of the four conditions, blocked by item:
+The way of asking is the order of the two texts of a pair, and the two factors of STSS, which are crossed: order of
+presentation (one by one, or sorted first) × anchors (with, without). The analysis of variance takes each item's mean
+rating in each of the four conditions, blocked by item:
 
     mean(item, order, anchors) = µ + item + order + anchors + order·anchors + error
 

@@ -1,11 +1,14 @@
-"""Intervals over *tokens*: would other tokens of these kinds have said the same? The scores are taken as they are.
+"""Intervals of models' figures over *tokens*, and which models they tell apart; the scores are taken as they are.
+
+They ask: would other tokens of these kinds have said the same? From the differences of two models follow the groups
+into which several fall, and how many more tokens or votes it would take to tell two apart.
 
 Items share tokens, so tokens are resampled, not items: within each area as many tokens as there are, with replacement.
 An item stands there as often as its first token times its second; between a token and its own copy there is no item.
 Three things are known of this bootstrap. What items differ by beyond their tokens is counted three times over, since a
 product of two multiplicities varies threefold; so c times the variance of an ordinary bootstrap of the items is taken
-away. A correlation varies the less, the nearer it is to 1, so that an error taken at an estimate that is too high
-is too small; the interval is laid on a scale g on which errors don't depend on the figure: Fisher's z = artanh for
+away. A correlation varies the less, the nearer it is to 1, so that an error taken at an estimate that is too high is
+too small; the interval is laid on a scale g on which errors don't depend on the figure: Fisher's z = artanh for
 correlations, arcsin of the root for precision. And a few tokens make most of the variance, so that it is known no
 better than from half as many tokens that all weigh the same.
 
@@ -19,8 +22,6 @@ scale. The constants of `CORRECTIONS` were chosen by simulation; docs/evaluation
 References: Snijders, Borgatti (1999), Non-parametric standard errors and tests for network statistics, Connections 22;
 Owen (2007), The pigeonhole bootstrap, Annals of Applied Statistics 1; Davezies, D'Haultfœuille, Guyonvarch (2021),
 Empirical process results for exchangeable arrays, Annals of Statistics 49.
-
-Which of several models can be told apart, in which groups they fall, and what it would take to tell two apart.
 """
 
 from __future__ import annotations

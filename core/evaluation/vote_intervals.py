@@ -1,5 +1,6 @@
-"""Intervals of models' figures over *votes*: by scores of resampled voters, against the *true* ranking; overall, by
-area, and of the differences of any two models.
+"""Intervals over *votes* of models' figures against the *true* ranking, by scores of resampled voters.
+
+They are for figures overall and by area, and for the differences of any two models.
 
 The items are fixed and the voters resampled: the votes of one voter hang together, so whole voters are drawn with
 replacement, and every resample is scored as the protocol scores (`Protocol.resample`). docs/runoff.md has how often the

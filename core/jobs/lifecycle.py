@@ -1,10 +1,8 @@
-"""Long work runs in a process of its own, watched through the table `job`.
+"""Long work as jobs: each runs in a process of its own, and the table `job` holds its progress and its result.
 
-A page starts a job and looks at its row; the process (`core/worker.py`) writes progress and a heartbeat there, and
-its result in the transaction that ends it. Cancelling ends the process. Jobs whose process is gone are found out by
-`sweep`.
-
-What jobs left behind: those whose process is gone are marked, and their files and those of crashes are removed.
+A page starts a job and looks at its row; the process (`core/worker.py`) writes progress and a heartbeat there, and its
+result in the transaction that ends it. Cancelling ends the process. `sweep` finds jobs whose process is gone, marks
+them, and removes the files that they or a crash left.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a language model is told, how one comparison is put to it, and what its answer means.
+"""The prompt that puts one comparison to a language model, and the reading of its answer.
 
 It reads what people read: the ballot's instructions, examples and question, in its language. Then it is asked for one
 letter. The pair that is A in one order is B in the other.

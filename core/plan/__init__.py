@@ -1,4 +1,4 @@
-"""A campaign's plan: its sizes, what it costs, what is advised, and its registration."""
+"""A campaign's plan: its sizes, what it costs, what budgets pay for, and what is advised."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Plans within a budget: how many votes hours or money pay for, and how often an item can appear then.
+"""Plans within a budget: how many votes some hours or money pay for, and how often an item can appear then.
 
-What a task must pay for an hourly wage that its voters should reach.
+Also what a task must pay for the hourly wage that its voters should reach.
 """
 
 from __future__ import annotations

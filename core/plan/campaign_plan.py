@@ -1,12 +1,9 @@
-"""The plan of a campaign: how many ballots, which fraction goes on, how often an item appears.
+"""The plan of a campaign and its costs: how many ballots, which fraction goes on, how often an item appears.
 
-Reference: Lombardo et al. (2020), EMNLP, Eqs. 2–4, 10 and section 2.7.
+Values are checked as they are given: any kind of number that means the right thing is taken. Advice comes as warnings
+with reasons, never as limits.
 
-What is advised for a plan, as warnings with reasons; never limits.
-
-Reference: Lombardo et al. (2020), EMNLP, section 2.7 and footnote 6.
-
-Values of a plan and its costs as they are given, checked: any kind of number that means the right thing is taken.
+Reference: Lombardo et al. (2020), EMNLP, Eqs. 2–4, 10, section 2.7 and footnote 6.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Result files of rounds: ratings, best–worst choices and orders as platforms and tables hold them, and what each of
-their answers means.
+"""Result files of rounds: ratings, best–worst choices and orders, and what each of their answers means.
 
 On a platform each row is an assignment; beside `Input.*`, which repeat the batch file (`round_files`), stand
 

@@ -1,5 +1,4 @@
-"""Votes from a table whose columns a person has named, or a preset (`presets`) has: which column is which, and what is
-then read from it.
+"""Votes read from a table whose columns are named by a person or by a preset (`presets`).
 
 A name may hold `{n}`: then the columns where a number stands in its place, 1, 2, …, are the comparisons of a row.
 """

@@ -1,5 +1,6 @@
-"""Amazon Mechanical Turk, closed since 30 September 2026: its batch and task page as files to hand over, and its result
-files, which live on.
+"""Amazon Mechanical Turk: its batch files and task page as files to hand over, and a reader of its result files.
+
+It has been closed since 30 September 2026; its result files live on.
 
 Turkle shares the format. A result file is read by `MechanicalTurk.read_results`; what its answer columns hold is
 `core.votes.answers`' to say.

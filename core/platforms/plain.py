@@ -1,18 +1,14 @@
-"""Votes in a table of one's own, a comparison, a voter and a choice in each row; and the ballots that bring such tables
-back: tables to fill in, and web pages that need no server.
+"""Votes in plain tables, a comparison, voter and choice in each row, and the files that collect such votes.
 
     comparison_id,voter,choice[,seconds][,submitted_at]
     b1-0a1b2c3d-00001-1,anna,left
 
-The comparisons go out as tables too, so that votes can be collected with anything that holds rows: a
-form, a spreadsheet, a script.
+The comparisons go out as tables too, so that votes can be collected with anything that holds rows: a form, a
+spreadsheet, a script. Tables for colleagues, one for all or one for each, are CSV or for Excel.
 
-Tables for colleagues, one for all or one for each, are CSV or for Excel; they come back as such a table.
-
-Web pages without a server: each file holds comparisons, keeps the answers, and ends with a CSV.
-
-A file works from a disk or any web host. It renders the template of all platforms; the answers stay in the browser
-until the voter sends back the CSV, which is such a table.
+Or they go out as web pages that need no server: each file works from a disk or any web host, and renders the template
+of all platforms. The answers stay in the browser until the voter sends back the CSV with which the page ends, which is
+such a table.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Result files of any table opened, and which column is which in them: known of the exports of Label Studio, Potato,
-Toloka and Appen, guessed for any other table.
+"""Which column is which in a result table: known of exports of Label Studio, Potato, Toloka and Appen, else guessed.
 
 A file is CSV, an Excel workbook, JSON, or JSON line by line.
 

@@ -1,4 +1,4 @@
-"""What goes out for a round: batches, task pages, and a table to fill in.
+"""Files of work handed out to people: batches, task pages and tables to fill in, for rounds or for any texts.
 
 A batch has one row per task; its columns are those that the task page of the kind of question names (`questions`):
 
@@ -8,8 +8,8 @@ A batch has one row per task; its columns are those that the task page of the ki
 
 n counts the questions of a task, k the places in a question, both from 1. An item's id is its position in the project.
 
-Batch files of texts that are no tokens of a project: texts to write for, and pairs of texts to rate; and what comes
-back of the first (ratings are read by `answer_files` and `questions.rating.files`).
+Texts that are no tokens of a project, to write for or in pairs to rate, have batches too; what comes back of the first
+is read here, ratings by `answer_files` and `questions.rating.files`.
 
     writing   task_id, text_id_1, larger_1, wanted_1, anchor_1, text_id_2, …          field text_n
     rating    task_id, item_id_1, token_a_1, token_b_1, item_id_2, …                  field rating_n

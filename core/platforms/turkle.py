@@ -1,5 +1,6 @@
-"""Turkle, the self-hosted stand-in for Mechanical Turk with the same template and the same columns: its files, and its
-REST interface, which takes a ballot and gives back what was answered.
+"""Turkle, the self-hosted stand-in for Mechanical Turk: its files, and its REST interface.
+
+Template and columns are the same as there. The interface takes a ballot and gives back what was answered.
 
 Its file of results says how many *characters* it has where HTTP counts bytes, so that a client that believes it loses
 the end of a file with letters outside ASCII. Three things stand against that: what Runoff publishes is ASCII (other

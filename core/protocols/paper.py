@@ -1,5 +1,6 @@
-"""The paper's protocols: `Paper`, the adaptive one (sections 2.5 and 2.6), and `Uniform` (section 2.4), one ballot with
-the votes of a whole plan.
+"""The paper's protocols: `Paper`, the adaptive one, and `Uniform`, one ballot with the votes of a whole plan.
+
+Sections 2.5 and 2.6 describe the first, section 2.4 the second.
 
 Reference: Lombardo et al. (2020), EMNLP, Eqs. 1–6.
 """

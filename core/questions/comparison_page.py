@@ -1,15 +1,12 @@
-"""The page on which voters answer a task: one HTML template for Turkle, Mechanical Turk and previews.
+"""The web page on which voters answer comparisons, one HTML template for every use, and the batch file that fills it.
 
-The template is plain HTML with `${variables}` named as the columns of the batch file. It works without any
-external file, by mouse, touch, keyboard and screen reader, on a phone and in a dark colour scheme. Look and behaviour
-stand in `template.css` and `template.js` beside this module, its HTML in `templates/`.
+The template is plain HTML with `${variables}` named as the columns of the batch file, the CSV of a ballot's tasks that
+Turkle and Mechanical Turk take. It works without any external file, by mouse, touch, keyboard and screen reader, on a
+phone and in a dark colour scheme; previews show the same. Look and behaviour stand in `template.css` and `template.js`
+beside this module, its HTML in `templates/`.
 
-The batch file: the tasks of a ballot as the CSV that Turkle and Mechanical Turk take.
-
-Worked examples on the task page: two pairs, which of them to choose, and why.
-
-They are part of the wording, chosen by the owner; none is shown unless asked for. An example must not hold
-an item of the project: its answer would be given away.
+Worked examples on the page are two pairs, which of them to choose, and why. They are part of the wording, chosen by the
+owner; none is shown unless asked for. An example must not hold an item of the project: its answer would be given away.
 """
 
 from __future__ import annotations

@@ -1,18 +1,11 @@
-"""Items made by writing: of a larger text people write a smaller one that should get a wanted rating. Drawn, paired,
-and as the files of work by hand.
+"""Items made by writing: people write smaller texts for larger ones, so that ratings cover all of their scale.
 
-So ratings cover their scale evenly. The ratings are wanted equally often in each level and genre; pairs of the lowest
-one need nobody: the larger text is put beside a smaller one of its level and genre, from a pool or written for another
-text. Raters then see all pairs in random order and without what was wanted, since their ratings decide.
+The ratings are wanted equally often in each level and genre; pairs of the lowest one need nobody: the larger text is
+put beside a smaller one of its level and genre, from a pool or written for another text. Raters then see all pairs in
+random order and without what was wanted, since their ratings decide.
 
-Batches of the writing page are in `platforms.round_files`; the page stands here, with the look-up of all task pages by
-name.
-
-Reference: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity, section 4.2, phase 1.
-
-Files
------
-For work by hand: texts in, a form to fill in, and the pairs for the raters.
+The page on which people write stands here, with the look-up of all task pages by name; its batches are in
+`platforms.round_files`. For work by hand there are files: texts in, a form to fill in, and the pairs for the raters.
 
     texts   text; optional text_id, genre, level
     form    text_id, larger, smaller, genre, level, wanted, meaning
@@ -20,6 +13,8 @@ For work by hand: texts in, a form to fill in, and the pairs for the raters.
 
 The form is what was drawn: what came back from a task page is read beside it. Rows whose wanted rating is the lowest
 are nobody's to write: they come with a smaller text of a pool, or blank, to be filled by lot from what others wrote.
+
+Reference: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity, section 4.2, phase 1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bradley–Terry scores: one scale for all items, whoever their opponents were.
+"""Bradley–Terry scores: one scale for all items, whoever their opponents were, fitted to all votes of a campaign.
 
 Every item has a score θ, and of two items the first wins with probability
 
@@ -9,17 +9,16 @@ score, θ may be computed from the votes of all ballots together, whichever way 
 
     −Σ [y·log P + (1 − y)·log(1 − P)] + λ/2·Σ θ²
 
-over the votes with outcome y (a tie is half a win and half a loss); λ is the ridge, a normal prior of variance
-1/λ, which keeps items finite that never lost or never won. The θ of connected items sum to zero.
+over the votes with outcome y (a tie is half a win and half a loss); λ is the ridge, a normal prior of variance 1/λ,
+which keeps items finite that never lost or never won. The θ of connected items sum to zero.
+
+A campaign has one such fit, whichever protocol collected the votes. The protocol "runoff" scores by it; what another
+ballot would change, audits of cut items, clear pairs for gold, halves of the voters and what the votes of others
+predict go by it under any protocol.
 
 References: Bradley, Terry (1952), Rank analysis of incomplete block designs, Biometrika 39; Hunter (2004), MM
 algorithms for generalized Bradley–Terry models, Annals of Statistics 32 (when a fit exists); Chen, Bennett,
 Collins-Thompson, Horvitz (2013), Pairwise ranking aggregation in a crowdsourced setting, WSDM (voters who guess).
-
-The one Bradley–Terry fit of all votes of a campaign, whichever protocol collected them.
-
-The protocol "runoff" scores by it; what another ballot would change, audits of cut items, clear pairs for gold, halves
-of the voters and what the votes of others predict go by it under any protocol.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The graph of who met whom: linear algebra on it, and which items votes join.
+"""The graph of which items met in votes: which of them are joined by chains of votes, and linear algebra on it.
 
-Items are vertices, pairs of items that met are edges. A weight an edge makes the graph's Laplacian
-L = Σ w_e (e_i − e_j)(e_i − e_j)ᵀ, which is the information that comparisons carry on the items' scores.
-
-Scores can be compared only along chains of votes.
+Scores can be compared only along such chains. Items are vertices, pairs of items that met are edges. A weight an edge
+makes the graph's Laplacian L = Σ w_e (e_i − e_j)(e_i − e_j)ᵀ, which is the information that comparisons carry on the
+items' scores.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What the votes on each item say of its score, beyond estimate and standard error; and votes as a fit expects them, by
-which reliability and the stop rule are simulated.
+"""What the votes say of each item's score beyond an estimate and its standard error: the whole likelihood.
+
+Votes as a fit expects them are drawn here too: reliability and the stop rule are simulated by them.
 
 An item that lost to a far weaker one either is weak or met a voter's slip, and its likelihood may have two
 humps: then no standard error tells that it may well belong to the top. So the likelihood of every item's score is

@@ -1,18 +1,17 @@
-"""How reliable scores are: halves of the voters against each other, and the best that any model could score.
+"""How reliable scores are: halves of the voters compared, the best any model could score, and a test against chance.
 
-Both bound what a comparison of a model with the scores can show.
+The halves and the ceiling bound what a comparison of a model with the scores can show.
 
-Whether voters agree on anything at all: a test against coin tosses that holds however the ballots were drawn.
+The test asks whether voters agree on anything at all, and holds however the ballots were drawn. In adaptive comparisons
+the items that won by luck meet again at the top, and a scale made of coin tosses looks reliable to whatever takes the
+fitted scores for true ones (Bramley and Vitello 2019, Assessment in Education 26). What can be asked without a fit: do
+the votes of one voter go with those of the *others* on the same item?
 
-In adaptive comparisons the items that won by luck meet again at the top, and a scale made of coin tosses looks reliable
-to whatever takes the fitted scores for true ones (Bramley and Vitello 2019, Assessment in Education 26). What can be
-asked without a fit: do the votes of one voter go with those of the *others* on the same item?
-
-Let ξ = 1 where an item won, −1 where it lost, 0 for a tie, and S_iv the sum of ξ over voter v's votes on item i. Then
-Q = Σ_i [(Σ_v S_iv)² − Σ_v S_iv²] adds up the products of ξ of different voters on the same item. If every vote is a
-fair coin, each vote on items a and b changes Q by ±2·(D_a − D_b), D being the sum of ξ of the other voters' earlier
-votes, so Q is a martingale: its mean is 0 although later ballots were drawn by earlier votes, and Q divided by the root
-of Σ 4ξ²(D_a − D_b)² is close to standard normal (Hall and Heyde 1980, Martingale Limit Theory, section 3.2).
+Let ξ = 1 where an item won, −1 where it lost, 0 for a tie, and S_iv the sum of ξ over voter v's votes on item i. Then Q
+= Σ_i [(Σ_v S_iv)² − Σ_v S_iv²] adds up the products of ξ of different voters on the same item. If every vote is a fair
+coin, each vote on items a and b changes Q by ±2·(D_a − D_b), D being the sum of ξ of the other voters' earlier votes,
+so Q is a martingale: its mean is 0 although later ballots were drawn by earlier votes, and Q divided by the root of Σ
+4ξ²(D_a − D_b)² is close to standard normal (Hall and Heyde 1980, Martingale Limit Theory, section 3.2).
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
-"""How far scores would move with other voters, by a bootstrap over voters: of the paper's chain, of Bradley–Terry
-scores, and what that leaves of ranks.
+"""Uncertainty of scores and ranks over voters: a bootstrap of the paper's chain of scores, and of Bradley–Terry scores.
 
 The votes of one voter hang together, so whole voters are drawn with replacement, with all their votes in all ballots
 (cluster bootstrap). The item lists of the ballots stay as they were drawn. By the paper's protocol every resample runs
 through the whole chain of Borda scores, rescaling and averaging again.
 
-Bradley–Terry scores
---------------------
-A resample is not fitted anew to the end: a few Newton steps from the fit, in which votes count as often as their voters
-were drawn, land near where the new fit would. The voters' effects move too: how much each is trusted follows from the
-votes, and holding that fast would hide half of the noise at the top.
+A resample of Bradley–Terry scores is not fitted anew to the end: a few Newton steps from the fit, in which votes count
+as often as their voters were drawn, land near where the new fit would. The voters' effects move too: how much each is
+trusted follows from the votes, and holding that fast would hide half of the noise at the top.
 
 Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation.vote_intervals`.
 

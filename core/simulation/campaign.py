@@ -1,13 +1,11 @@
-"""A whole campaign on simulated voters, from the first ballot to the scores and their accuracy; and many of one
-setting, the same whoever computes them.
+"""Campaigns on simulated voters, from the first ballot to the scores and their accuracy: one, or many of a setting.
 
-Comparisons are drawn quickly, or as the paper's authors' released code draws them.
+Many campaigns are split over processor cores or machines, and are the same whoever computes them.
 
-A simulation draws thousands of ballots, and nobody sees them: tasks and token orders are not needed. Hence a second
-way to the same random graphs as `core.ballots.draw`, some ten times as fast. It isn't used for real ballots, which
-must stay the same, byte for byte, for the same seed.
-
-Many campaigns are split over processor cores or machines.
+A simulation draws thousands of ballots, and nobody sees them: tasks and token orders are not needed. Hence a second way
+to the same random graphs as `core.ballots.draw`, some ten times as fast. It isn't used for real ballots, which must
+stay the same, byte for byte, for the same seed. Or comparisons are drawn as the paper's authors' released code draws
+them (`conventions`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Two sets of conventions, each with the protocols it has: the paper's text, and the authors' released code.
+"""The two conventions by which a simulation can go, each with its protocols: the paper's text, or the released code.
 
-The conventions of the authors' released code, from which their Table 2 came.
-
-They differ from the paper's text in eight points, which docs/method.md lists with their effect. Whatever isn't
-among them follows the paper. Where M·N is odd one item appears M + 1 times, as in the paper's footnote 6.
+From the authors' released code came their Table 2. It differs from the paper's text in eight points, which
+docs/method.md lists with their effect. Whatever isn't among them follows the paper. Where M·N is odd one item appears M
++ 1 times, as in the paper's footnote 6.
 
 Reference: Lombardo et al. (2020), EMNLP, section 4.2 and the code it links.
 """

@@ -1,11 +1,10 @@
-"""What accuracy a plan's votes would buy, from campaigns that simulated voters answer.
+"""Forecasts of accuracy by simulated voters: what a plan's votes would buy, and what a panel could give at most.
 
 A forecast is as good as its guess of the similarities and of the voters; it is there to compare plans and budgets, not
 to be believed to the last digit.
 
-What a panel could give at most: the accuracy of all its opinions on every item, with no vote in between.
-
-No plan and no estimator gets past it; where it is low only other or more voters help.
+At most a panel gives the accuracy of all its opinions on every item, with no vote in between. No plan and no estimator
+gets past it; where it is low only other or more voters help.
 """
 
 from __future__ import annotations

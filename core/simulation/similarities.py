@@ -1,6 +1,7 @@
-"""Where the underlying similarities z of a simulation come from: a distribution, a file, or an embedding's cosines.
+"""Inputs of a simulation: the underlying similarities z of its items, and a budget of votes spread over ballots.
 
-How a budget of votes is spread over ballots: the same number of appearances in each, or more in some.
+The similarities come from a distribution, a file, or an embedding's cosines. Items appear equally often in each ballot,
+or more often in some.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The paper's Table 2: the accuracy of the protocols on three distributions of similarities.
+"""The paper's simulated results made again: Table 2, and the rows behind Figures 2 and 4.
 
-Reference: Lombardo et al. (2020), EMNLP, section 4.2.
-
-The rows behind the paper's Figures 2 and 4, from one simulated campaign.
-
-Figure 2 shows how the scores of a ballot lie to those before it, with the line that brings them to one scale.
-Figure 4 shows the scores of every ballot along the theoretical ranks. `core.charts.campaign_charts` draws both.
+Table 2 has the accuracy of the protocols on three distributions of similarities. Figure 2 shows, of one campaign, how
+the scores of a ballot lie to those before it, with the line that brings them to one scale; Figure 4 the scores of every
+ballot along the theoretical ranks. `core.charts.campaign_charts` draws both.
 
 Reference: Lombardo et al. (2020), EMNLP, sections 2.6 and 4.2.
 """

@@ -1,5 +1,6 @@
-"""What every command has in common: one transaction, the revision, the log, and rows of the table `job` that say what
-came of some work.
+"""What every command has in common: one transaction, the project's revision, and the log.
+
+Rows of the table `job` that say what came of some work are written here too.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""A workspace: one folder with the database, the uploads, the imported embeddings and the backups; where it is, whose
-it is, and which database belongs to it.
+"""A workspace on the disk: the folder that holds a project's database and files, and how it is opened.
+
+It knows where the folder is, whose it is, and which database belongs to it.
 
 runoff.sqlite        projects, ballots, votes, jobs; with `RUNOFF_DATABASE_URL` these are in PostgreSQL instead,
 database.json        and this says in which database

@@ -1,12 +1,10 @@
-"""Text as rows of cells: which delimiter, whether quotation marks stand around cells or are letters like others, and
-the reading itself.
+"""Delimited text split into rows of cells: which delimiter, whether quotation marks enclose cells, and the reading.
 
 Delimiter and marks are decided once for a file. Where the marks balance at the borders of cells they are taken off;
-where taking them so would swallow whole rows, or most of them stand alone, they are letters, which is said.
+where taking them so would swallow whole rows, or most of them stand alone, they are letters like others, which is said.
 
-A text whose lines are rows of one length is read in a few passes over arrays; any other by `table`, row by row.
-
-Both ways give the same for every input: what isn't plain enough is left to the other.
+A text whose lines are rows of one length is read in a few passes over arrays; any other row by row (`table`). Both ways
+give the same for every input: what isn't plain enough is left to the other.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Bytes as text: which encoding a file is in, and what to say of bytes that aren't in it.
+"""Bytes decoded as text: which encoding a file is in, what in it doesn't fit, and which files are no text at all.
 
 UTF-8 (with or without its mark) and UTF-16 are found by looking. A file in which some bytes are no UTF-8 stays UTF-8
 where most of its lines with foreign letters are: the odd bytes alone are read as Windows-1252, each told with its line.
-Where hardly any line is UTF-8 the whole file is Windows-1252. Files of other kinds are refused by their content.
+Where hardly any line is UTF-8 the whole file is Windows-1252.
 
-Files that are neither a table nor a list nor an embedding: pictures, documents, archives, web pages; told by how
-they begin, in one place for all readers. What to do about one is for the reader to say, by the kind's key.
+Pictures, documents, archives and web pages are told by how they begin, in one place for all readers. What to do about
+one is for the reader to say, by the kind's key.
 """
 
 from __future__ import annotations

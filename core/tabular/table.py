@@ -1,4 +1,4 @@
-"""A file from elsewhere as a table: opened once, by one way, whatever it is.
+"""A file from elsewhere opened as a table, in one way for all kinds of file, and the values of its cells.
 
     table = open_table(data, "votes.csv")
     places = places_of(table, ("voter", "choice"))
@@ -8,7 +8,8 @@ Bytes become text (`encoding`), text becomes rows (`dialect`), a workbook's shee
 decided in `notes`. What the columns mean is the reader's business. Nothing is dropped silently: a row that can't be
 read becomes an `Issue` with its number, which is the one a spreadsheet shows (the header is row 1).
 
-What cells say that are no texts: marks of a missing value, and numbers as people and programs write them.
+Cells that are no plain texts are understood here too: marks of a missing value, and numbers as people and programs
+write them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Excel workbooks (.xlsx) as rows of texts: what is typed as text comes as it was typed.
+"""Excel workbooks (.xlsx) read as rows of texts, those typed as text unchanged, and tables written as workbooks.
 
 Of formulas the value that the program stored last is taken. Numbers, dates, truth values and errors are no texts any
 more: what they were turned into is reported by cell.
 
-Tables as Excel workbooks: written as texts that no program takes for formulas.
+What is written are texts that no program takes for formulas.
 """
 
 from __future__ import annotations

@@ -1,16 +1,13 @@
-"""How frequent tokens are, and which are rare.
+"""How frequent tokens are, read from lists of word counts or proxies of them, and which tokens of an area are rare.
 
 A token is rare if its frequency in a corpus of texts of the domain is under a share (10 % by default) of the mean
-frequency of that corpus's tokens: Lombardo et al. (2020), EMNLP, footnote 2. Only a frequency list of that corpus says
-so ("corpus"). Two proxies stand in where there is none, and are labelled: the order of an embedding's vocabulary, and
-the package wordfreq.
+frequency of that corpus's tokens: Lombardo et al. (2020), EMNLP, footnote 2, which also says what to do about them.
+Only a frequency list of that corpus says so ("corpus"). Two proxies stand in where there is none, and are labelled: the
+order of an embedding's vocabulary, and the package wordfreq.
 
-Rare tokens by area, and what to do about them (footnote 2 of the paper).
-
-Frequency lists as files: a word and its count in each row, as corpus tools write them.
-
-Comma, semicolon, tab or a space between them, with or without a header, in any order and any encoding; rows go by one
-at a time and are kept as Arrow columns.
+A frequency list is a file with a word and its count in each row, as corpus tools write it: comma, semicolon, tab or a
+space between them, with or without a header, in any order and any encoding. Rows go by one at a time and are kept as
+Arrow columns.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Token lists: tokens and semantic areas, and what rows of texts must be like to become them.
+"""Token lists: tokens and semantic areas, what rows of texts must be like to become them, and which columns hold them.
 
-A token is kept as it was written, in Unicode normal form C and without white space at its ends; case,
-digits, quotes and words such as `NA` or `null` stay text. What was changed or left out is reported.
+A token is kept as it was written, in Unicode normal form C and without white space at its ends; case, digits, quotes
+and words such as `NA` or `null` stay text. What was changed or left out is reported.
 
-Which columns of a table hold the areas and the tokens: found by their names, guessed, or chosen.
+The columns of a table that hold the areas and the tokens are found by their names, guessed, or chosen.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Words of a vocabulary that are spelled almost like a token: what a missing token may have been meant to be.
+"""Words of an embedding that are suggested for tokens: near spellings of a missing token, further tokens for an area.
 
-Exact: every word is compared, block by block, so that no vocabulary is held as Python objects.
+Near spellings say what a missing token may have been meant to be. Every word is compared, block by block, so that the
+result is exact and no vocabulary is held as Python objects.
 
-Further tokens for an area: the words of an embedding that lie nearest to the tokens it has.
-
-Whatever an embedding proposes suits that embedding: see `core.evaluation.compare` for what follows at its evaluation.
+Further tokens are the words of the embedding that lie nearest to the tokens an area has. Whatever an embedding proposes
+suits that embedding: see `core.evaluation.compare` for what follows at its evaluation.
 """
 
 from __future__ import annotations

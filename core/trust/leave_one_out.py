@@ -1,5 +1,4 @@
-"""What the votes of all other voters say of each vote of a voter, from one fit; and voters whose votes can't be told
-from coin tosses by it, with votes simulated with them.
+"""What all other voters' votes predict of each vote of a voter, and voters who can't be told from coin tosses.
 
 Taking a voter out of a Bradley–Terry fit moves the differences of θ at the voter's own comparisons by one Newton step,
 
@@ -9,15 +8,16 @@ with B the voter's comparisons (a row each, 1 at one item and −1 at the other)
 ridge, D the information of each vote and u its derivative of the log-likelihood. (I − K D)⁻¹ K is then the covariance
 of these differences without the voter. So no fit is made anew; the other voters' effects are taken as they are.
 
-References: Pregibon (1981), Logistic regression diagnostics, Annals of Statistics 9 (the one-step deletion);
-Spiegelhalter, Lauritzen (1990), Networks 20 (the prediction averaged over the uncertainty of θ).
-
 Guessers
 --------
 The fit of all votes takes every voter for an ordinary one with a lapse near .03: where many toss coins it shares their
 noise out among all. So each voter's votes are predicted from the others' (`leave_one_out`), and weighed against coins:
-of all voters a share π are guessers, by the votes themselves (expectation and maximisation), and those who more
-likely than not are one are left out of the next prediction, until nobody comes or goes.
+of all voters a share π are guessers, by the votes themselves (expectation and maximisation), and those who more likely
+than not are one are left out of the next prediction, until nobody comes or goes. `simulated_with` makes votes with
+guessers among them.
+
+References: Pregibon (1981), Logistic regression diagnostics, Annals of Statistics 9 (the one-step deletion);
+Spiegelhalter, Lauritzen (1990), Networks 20 (the prediction averaged over the uncertainty of θ).
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""What the votes say of each voter: checks, agreement with the others, consistency, sides, speed, lapse, and signs that
-a voter may not read the task.
+"""What the votes say of each voter: checks, agreement, consistency, sides, speed, lapse, and signs of carelessness.
 
-No figure here takes a vote away, and none is a proof: `voter_rules` proposes, a person decides. Answers to the same
-comparison are the same if they name the same item, or both a tie.
+No figure here takes a vote away, and none is a proof: signs that a voter may not read the task are hints, `voter_rules`
+proposes, a person decides. Answers to the same comparison are the same if they name the same item, or both a tie.
 
-Signs are hints.
-
-Agreement on comparisons that voters share
-------------------------------------------
-Two figures per voter, both by the answer (first, second or tie: the same or not), over what others answered too:
+Agreement has two figures per voter, both by the answer (first, second or tie: the same or not), over what others
+answered too:
 
 * the mean, over the voter's shared comparisons, of the share of the others who gave the same answer;
 * the mean *pairwise* agreement: with each other voter the share of equal answers on what the two share, and the mean of

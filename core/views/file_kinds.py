@@ -1,10 +1,11 @@
-"""What a file is that somebody brings, told by its content, and whether it belongs where it was put.
+"""What kind of file somebody brings, told by its content, and whether it belongs where it was put.
 
 Every uploader, and every command that reads a file, asks `check` before it reads. A file of another kind is refused by
 what it is and where it belongs. What is of no known kind passes: the reader then says what it misses. Only the
 beginning of a file is looked at, of an archive the names in it.
 
-What is shown where columns are named by hand: names to choose from, values of the choice, the first rows as read.
+Where a table's columns are named by hand, this is what is shown of it: names to choose from, values of the choice, the
+first rows as read.
 """
 
 from __future__ import annotations

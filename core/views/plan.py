@@ -1,9 +1,8 @@
-"""What the plan page shows, in words and tables: what a plan's wording would do to the votes, what a pilot told, a
-fitted panel, forecasts by each protocol and over budgets, and what checks cost.
+"""What the plan page shows, in words and tables: forecasts, costs, what a pilot told, a fitted panel, and checks.
 
-Of the checks of an open ballot it is told how many were answered.
-
-A pilot tells seconds, ties and unknown tokens, with intervals and the counts behind them.
+Forecasts are by each protocol and over budgets. Of a plan's wording it is told what it would do to the votes; of checks
+what they cost, and of those of an open ballot how many were answered. A pilot tells seconds, ties and unknown tokens,
+with intervals and the counts behind them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What the tokens page shows: the areas, and which embedding lacks which token.
-
-What is shown of the tokens that an embedding proposes for an area, and of hubness.
-"""
+"""What the tokens page shows: the areas, which embedding lacks which token, proposals of tokens, and hubness."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What the voters page shows: figures of each voter, who is left out, and why a figure is blank.
 
-The columns of the table of voters: what each is called, the figure behind it, and its help.
+Each column of the table of voters has its name, the figure behind it, and its help.
 """
 
 from __future__ import annotations

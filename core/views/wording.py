@@ -1,7 +1,4 @@
-"""Small wordings that views and pages share.
-
-What goes with a project, an upload or a voter's votes, in a sentence.
-"""
+"""Short sentences and formats that views and pages share: estimates, times, agreement, what a deletion takes."""
 
 from __future__ import annotations
 

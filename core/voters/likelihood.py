@@ -1,4 +1,4 @@
-"""How likely votes are under the voter model, for any nonconformity σ* and oversight ε of the voter.
+"""How likely votes are under the voter model, and which ranges of nonconformity σ* and oversight ε fit a panel best.
 
 Of items i and j a voter holds the opinions o_i and o_j, independent, o ~ N(z, (σ*·(1 − z²))²) cut to [−1, 1] (Eq. 11).
 With Q the probability that the first opinion is the higher one before any cut, t that the cut makes both equal, which
@@ -13,15 +13,13 @@ is a tie, and q that the first is the higher one of two that the cut makes equal
 t is exact. q takes oversteps as exponential: against 2,000,000 draws each, P is right within 0.003 for σ* = 0.8, and
 within what the draws can tell for σ* ≤ 0.4. Votes on repeated items share an opinion; each is looked at by itself here.
 
-References: Lombardo et al. (2020), EMNLP, Eq. 11; Owen (1956), Tables for computing bivariate normal probabilities,
-Annals of Mathematical Statistics 27.
-
-The uniform ranges of σ* and ε that make the votes of a panel likeliest, for the panel as it is and resampled.
-
 The likelihood of a panel with σ* ~ U[a, b] and ε ~ U[c, d] is the product over its voters of the mean of their own
 likelihood over [a, b] × [c, d]. That mean is taken exactly of the likelihood joined linearly between the nodes of a
-fine grid. The best ranges are searched over a coarse net of ranges, then over a fine net around what the coarse one
-found for any of the resamples.
+fine grid. The best ranges, of the panel as it is and resampled, are searched over a coarse net of ranges, then over a
+fine net around what the coarse one found for any of the resamples.
+
+References: Lombardo et al. (2020), EMNLP, Eq. 11; Owen (1956), Tables for computing bivariate normal probabilities,
+Annals of Mathematical Statistics 27.
 """
 
 from __future__ import annotations

@@ -1,24 +1,19 @@
-"""Simulated voters: a stochastic transitivity model of how people compare two items, and the panels whose voters differ
-from each other in it.
+"""Simulated voters: a stochastic transitivity model of how a person compares two items, and panels of such voters.
 
-Voter v holds of item i the opinion o = F(z + σ*·(1 − z²)·η), with z the underlying similarity, σ* the
-voter's nonconformity, η ~ N(0, 1) drawn once for each voter and item and kept for the whole campaign,
-and F the cut to [−1, 1]; asked for relatedness, |o|. The voter prefers the item of the higher opinion,
-but with probability ε names the other. Equal opinions are a tie, and oversight doesn't touch ties.
+Voter v holds of item i the opinion o = F(z + σ*·(1 − z²)·η), with z the underlying similarity, σ* the voter's
+nonconformity, η ~ N(0, 1) drawn once for each voter and item and kept for the whole campaign, and F the cut to [−1, 1];
+asked for relatedness, |o|. The voter prefers the item of the higher opinion, but with probability ε, the oversight,
+names the other. Equal opinions are a tie, and oversight doesn't touch ties.
 
 What is the oversight ε here is the lapse of fits to votes (`core.scores.voter_effects`), which have the same ε.
 
-Reference: Lombardo et al. (2020), EMNLP, Eq. 11 and section 4.1.
-
-Kinds of voter that no panel is without
----------------------------------------
 Most voters go by their opinions. Three kinds seen in real crowds don't, or not always:
 
 * a **random clicker** names either side with equal chance, whatever is shown, and never says that two items tie;
 * an **always-left** voter names the item shown on the left, whatever it is, and never says that two items tie;
 * an **inattentive** voter is a random clicker in a share of its votes, drawn for each vote, and an ordinary voter else.
 
-Reference for nonconformity σ* and oversight ε: Lombardo et al. (2020), EMNLP, section 4.1.
+Reference: Lombardo et al. (2020), EMNLP, Eq. 11 and section 4.1 (σ* and ε).
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
-"""The voter model fitted to people: nonconformity σ* and oversight ε of a panel, from its votes.
+"""The voter model fitted to people's votes: nonconformity σ* and oversight ε of a panel, with assumed similarities.
 
-A voter's votes have a likelihood for every σ* and ε (`likelihood`), given the items' similarities z. Over voters
-σ* is uniform on one range and ε on another, independent, as a `Panel` has them; the ranges are those that make all
-votes likeliest (`likelihood`), and intervals come from drawing voters with replacement.
+A voter's votes have a likelihood for every σ* and ε (`likelihood`), given the items' similarities z. Over voters σ* is
+uniform on one range and ε on another, independent, as a `Panel` has them; the ranges are those that make all votes
+likeliest, and intervals come from drawing voters with replacement.
 
 σ* is not identified where z is free. Opinions differ by σ*·(1 − z²), so that similarities twice as far apart with twice
-the σ* give much the same votes. Hence z must be given, or taken from a family of distributions by the ranks of the
-scores (`similarity_from_ranks`); then everything found is conditional on the family, and says so.
+the σ* give much the same votes. Hence z must be given, or, where nobody measured it, taken from a family of
+distributions by the ranks of the scores (`similarity_from_ranks`); then everything found is conditional on the family,
+and on the ranks, which the same votes made, and says so.
 
 Reference for the model: Lombardo et al. (2020), EMNLP, section 4.1, which leaves the fit to later work.
-
-Similarities that nobody measured: a family of distributions, given to items by the ranks of their scores.
-
-What is fitted to votes with them is conditional on the family, and on the ranks, which the same votes made.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Votes, checked: what each answer of a result file means for the open ballot, before anything is stored.
+"""What each answer of a result file means for the open ballot, decided before anything is stored.
 
 `classify` compares a file's answers with the ballot's comparisons (`matching`) and with what the store already has
 (`counting`), and puts each answer into one of `KINDS`. It decides nothing that can't be decided: an answer that fits no
-comparison, or two, is set apart with its reason.
-
-Answers to tasks that were published before a token's spelling was corrected: still of the same comparison.
+comparison, or two, is set apart with its reason. Answers to tasks that were published before a token's spelling was
+corrected are still of the same comparison.
 """
 
 from __future__ import annotations

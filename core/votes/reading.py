@@ -1,13 +1,12 @@
-"""What the readers of result files share: cells, damaged ids, and the file with each row in its place.
+"""What readers of result files share: cells, rows in their places, times, and tokens that come back unchanged.
 
-Tokens inside a batch file: written so that no platform changes them, read back exactly.
+Tokens inside a batch file are written so that no platform changes them, and read back exactly. A batch value ends up in
+the middle of a web page, and neither platform treats it kindly: Turkle puts it there unescaped and replaces `${names}`
+one after the other, so a token that holds `<b>` or `${left_b}` would change the page; Mechanical Turk refuses
+characters outside the Basic Multilingual Plane (emoji, rare CJK). So everything with a meaning in HTML or in a template
+is written as a character reference.
 
-A batch value ends up in the middle of a web page, and neither platform treats it kindly: Turkle puts it
-there unescaped and replaces `${names}` one after the other, so a token that holds `<b>` or `${left_b}`
-would change the page; Mechanical Turk refuses characters outside the Basic Multilingual Plane (emoji,
-rare CJK). So everything with a meaning in HTML or in a template is written as a character reference.
-
-Times of a result file, as ISO 8601 in UTC so that they sort.
+Ids that a spreadsheet damaged are emptied, which is said. Times become ISO 8601 in UTC, so that they sort.
 """
 
 from __future__ import annotations

@@ -1,23 +1,16 @@
-"""What is said of each answer of a file (its kind, what becomes of it, and why), of each of its rows, and of what an
-upload changed.
+"""What is reported of a result file: the class and reason of each answer and row, and what an upload changed.
 
 What counts of answers that could count or not is a choice of the owner (`Policy`), with a default that is stated.
 
-Classes
--------
-Each row of a result file is in exactly one class, and each answer too: counted, shown, written as a file.
+Each row of a result file is in exactly one class, and each answer too: counted, shown, written as a file. A row holds
+one answer or several (a task's comparisons). An answer's class is what `classify` found. A row's is that of its
+weightiest answer, in the order of `CLASSES`; a row without any is `no_answer` where nothing is filled in, else
+`unreadable`. So the classes' rows add up to the rows of the file; the classes' answers add up to the answers in it,
+with one for each row that holds none.
 
-A row holds one answer or several (a task's comparisons). An answer's class is what `classify` found. A row's is
-that of its weightiest answer, in the order of `CLASSES`; a row without any is `no_answer` where nothing is filled in,
-else `unreadable`. So the classes' rows add up to the rows of the file; the classes' answers add up to the answers in
-it, with one for each row that holds none.
-
-What an upload changed
-----------------------
-Votes, voters, and moves in the top of the ranking.
-
-`compare_tops` says what moved between the top of a ranking at two moments. Effects are kept with the upload as plain
-JSON, with the items' own words, so that they say the same after an export and after a corrected spelling.
+An upload changes votes, voters, and the top of the ranking: `compare_tops` says what moved in it between two moments.
+Effects are kept with the upload as plain JSON, with the items' own words, so that they say the same after an export and
+after a corrected spelling.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""All that the server of the voting page may do, and nothing else of the library: open the workspace and keep it in
-order, look, begin, vote, undo, finish.
+"""All that the server of the voting page may do with a workspace: look, begin, vote, undo, finish.
+
+It opens the workspace, keeps it in order, and uses nothing else of the library.
 
 A voter is known by a signed cookie that belongs to one session. Every vote is in the store, on the disk, before a view
 says so. What a stranger sends never names a row: a code, a cookie and a place in the voter's own task is all there is.

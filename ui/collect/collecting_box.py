@@ -1,4 +1,4 @@
-"""How votes are collected: one way at a time, with its steps, its files and nothing else.
+"""The box in which an owner collects votes: one way at a time, with its steps, its files and nothing else.
 
 Prolific: the voting page that its participants come to, and its list of submissions held against the votes. Turkle over
 its interface: the ballot published there, how far it is, its votes fetched; no token is kept. The ballot as web pages

@@ -1,6 +1,6 @@
-"""Where the collection stands, as it goes on: one bar, who votes and how evenly, and one menu to pause or stop it.
+"""How far a collection of votes is, as it goes on: one bar, who votes and how evenly, and one menu to pause or stop it.
 
-The commands that move it on: draw, close, reopen, discard.
+The commands that move a ballot on are here too: draw, close, reopen, discard.
 """
 
 from __future__ import annotations

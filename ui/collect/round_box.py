@@ -1,5 +1,7 @@
-"""The collection of a kind of question that is asked in rounds: a round is drawn, its batch goes out, answers come
-back, it is closed."""
+"""The box in which a round is collected: it is drawn, its batch goes out, answers come back, it is closed.
+
+Rounds are of those kinds of question that are asked in rounds.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Votes back: upload result files, look at what they hold, take them; and the uploads so far.
+"""Result files uploaded: looked at before their votes are taken, and listed with a way to take them back.
 
-What a file holds: its rows and answers by class, each class to be opened and downloaded.
+The look shows a file's rows and answers by class, each class to be opened and downloaded.
 """
 
 from __future__ import annotations

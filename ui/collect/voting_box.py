@@ -1,7 +1,7 @@
-"""The voting page of a ballot or a round: opened and served by one button, and what the owner may change.
+"""The voting page of a ballot or a round as its owner handles it: opened and served by one button, watched, changed.
 
-Its link with a button that copies it, a QR code and who can reach it; its checks; its voters, when they began, and how
-one of them or all of a span are taken out again.
+There are its link with a button that copies it, a QR code and who can reach it; its checks; its voters, when they
+began, and how one of them or all of a span are taken out again.
 """
 
 from __future__ import annotations

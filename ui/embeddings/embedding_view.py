@@ -1,6 +1,7 @@
-"""One embedding looked at: Figure 3, neighbours of a word, lengths and equal vectors.
+"""One embedding looked at: which of the project's tokens it has, Figure 3, a word's neighbours, unusual vectors.
 
-Which tokens an embedding has, what it found them as, and how it looks them up.
+Of tokens it is told which it has, what it found them as, and how it looks them up; of vectors how long they are, and
+which are equal.
 """
 
 from __future__ import annotations

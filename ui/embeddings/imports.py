@@ -1,7 +1,7 @@
-"""Bringing an embedding in: choose a file, see what it is, start the import, watch it.
+"""The ways to bring an embedding in: a file to import, or a model of texts that is asked for the project's tokens.
 
-Or a model of texts, from a folder of this machine or behind a server: looked at, said what would be sent where, and
-what it makes of the project's tokens asked for.
+A file is chosen, told what it is, imported and watched. A model is in a folder of this machine or behind a server: it
+is looked at, and what would be sent where is said before it is asked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which embeddings can be told apart, by votes and by tokens, and what it would take.
+"""Which embeddings can be told apart, by votes and by tokens, and how many of these it would take.
 
-How many votes and tokens tell two embeddings apart with 80 %: simulated in the background.
+How many tell two of them apart with a probability of 80 % is simulated in the background.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Why an embedding disagrees with people: ranks, worst disagreements, hubs, distances, a map of its tokens.
+"""Why an embedding disagrees with people, as tables and charts: ranks, worst disagreements, hubs, distances, a map.
 
-Figures over parts of the items and along n₀; the same vectors compared in other ways.
+Beside them stand its figures over parts of the items and along n₀, and the same vectors compared in other ways.
 """
 
 from __future__ import annotations

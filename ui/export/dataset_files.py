@@ -1,6 +1,6 @@
-"""The dataset's files: all of it as one zip, and single files in other formats.
+"""Downloads of a project's results: the dataset as one zip or single files of other formats, and what rounds found.
 
-What a closed round found, as files: the dataset of its items in all formats, or the groups with people's shares.
+A closed round gives the dataset of its items in all formats, or the groups with people's shares.
 """
 
 from __future__ import annotations

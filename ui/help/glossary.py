@@ -1,6 +1,6 @@
-"""What the terms of the app mean, a sentence or two each; the Help page shows them.
+"""The glossary of the Help page: what each term of the app means, and the formulas behind the figures.
 
-The formulas behind the figures, as Help shows them: name, formula, what its letters are, where it is from.
+A term has a sentence or two; a formula its name, what its letters are, and where it is from.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What the demo shows first: what Runoff is for, in one sentence and a chart, and the two ways on.
+"""What the demo shows first, what Runoff is for in a sentence and a chart, and a short tour of its pages.
 
-A short tour: a card on top of each page of the demo says what the page is for, and leads to the next one.
-
-*See how* on the demo's first page begins it. It is about the demo: in another project no card is shown, and the tour
-goes on where the demo is opened again.
+Two ways lead on from there. *See how* begins the tour: a card on top of each page of the demo says what the page is
+for, and leads to the next one. In another project no card is shown, and the tour goes on where the demo is opened
+again.
 """
 
 from __future__ import annotations

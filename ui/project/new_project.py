@@ -1,7 +1,4 @@
-"""Everything that makes a project: a form, a project file, archived results.
-
-A new project from archived results, such as those of a Mechanical Turk campaign that Runoff didn't make.
-"""
+"""The ways to make a project: a form, a project file, or archived results of a campaign that Runoff didn't make."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The scores of a kind of question that is asked in rounds: what a closed round found, how it compares with the
-project's votes, and in tabs files of the kind from elsewhere. Only the open tab is drawn."""
+"""The scores of a round: what it found once closed, how it compares with the project's votes, and files from elsewhere.
+
+The files are of the same kind of question. Of the tabs only the open one is drawn.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How far to trust the scores, line by line, and what another ballot would change.
+"""How far the scores can be trusted, line by line, what another ballot would change, and checks of the votes.
 
-Checks of the votes, shown where a ballot is about to be closed, and on the Scores page.
+Checks are shown on the Scores page, and where a ballot is about to be closed.
 """
 
 from __future__ import annotations

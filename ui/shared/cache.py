@@ -1,5 +1,7 @@
-"""Views kept between runs. The key is the project's cache key, which every command and every vote raises, and
-the language, as views hold sentences.
+"""Views kept in a cache between runs of the pages, until a command or a vote changes the project.
+
+The key is the project's cache key, which every command and every vote raises, and the language, as views hold
+sentences.
 
 A cached value is shared by all sessions and must not be changed.
 """

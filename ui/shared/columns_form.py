@@ -1,8 +1,7 @@
-"""Naming the columns of a table by hand, with the first rows as they are read so.
+"""A form for the columns of a file that can't be told by themselves, with its first rows as they are read so.
 
-A file whose columns Runoff doesn't know, or knows in another way: they are named once and remembered.
-
-What the values of a file mean that nobody can know: the questions, with what was found, and what somebody said.
+Columns that Runoff doesn't know, or knows in another way, are named once and remembered. Values whose meaning nobody
+can know become questions, with what was found in the file and what somebody said.
 """
 
 from __future__ import annotations

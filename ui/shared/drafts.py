@@ -1,5 +1,6 @@
-"""Edits that aren't saved outlive a visit of another page: kept in the session, shown again with a sentence, discarded
-by a button.
+"""Unsaved edits kept in the session, so that they outlive a visit of another page.
+
+They are shown again with a sentence, and discarded by a button.
 
 Streamlit forgets what stands in widgets once their page is left, and can't ask before that. So a page says what its
 widgets hold in every run (`keep`), and starts them from it when it comes back (`begin`).

@@ -1,10 +1,8 @@
-"""Choosing a file on this machine: a path to type, recent files, and a browser of folders.
+"""How a page takes files: by a path, recent files or a browser of folders, and in the encoding a person chooses.
 
-Files that weren't put into an upload box by hand, and are used as if they had been.
-
-In which encoding a file's texts are: detected automatically, or chosen by a person.
-
-Uploaded files in the encoding that a person chose, as the same files in UTF-8: so they are kept and read again.
+Files that weren't put into an upload box by hand are used as if they had been. The encoding of a file's texts is
+detected automatically, or chosen; uploaded files in a chosen one become the same files in UTF-8, and so they are kept
+and read again.
 """
 
 from __future__ import annotations

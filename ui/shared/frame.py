@@ -1,17 +1,14 @@
-"""Navigation, the chosen project, commands with their messages: what every page needs.
+"""The frame around every page: navigation, the chosen project, commands with their messages, and how pages look.
 
-The project that the visitor's page was drawn for: what is pressed there must not be done to another one.
+Badges say what is always so of what a page shows; nothing needs doing about it. Where a message stands the page goes to
+its top, so that a message needs no second place that covers something. The look gives room under a finger, words on
+dark grounds, and paper.
 
-Widgets are found again by their labels. So a button that was pressed on the page of one project is pressed on the page
-of another, where that one is shown by then: chosen a moment before, by the browser's way back, or as the first one is
-gone. In such a run the pages get a workspace that takes no changes (`frame.store`), whatever command it would be. Where
-the button isn't on the page that is shown by then, the visitor is told all the same.
-
-How pages look: room under a finger, words on dark grounds, and paper.
-
-What is always so of what a page shows, as badges: nothing needs doing about it.
-
-The page goes to its top, where a message stands, so that a message needs no second place that covers something.
+What is pressed on a page must not be done to another project than the one that the page was drawn for. Widgets are
+found again by their labels. So a button that was pressed on the page of one project is pressed on the page of another,
+where that one is shown by then: chosen a moment before, by the browser's way back, or as the first one is gone. In such
+a run the pages get a workspace that takes no changes (`frame.store`), whatever command it would be. Where the button
+isn't on the page that is shown by then, the visitor is told all the same.
 """
 
 from __future__ import annotations

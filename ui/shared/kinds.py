@@ -1,5 +1,7 @@
-"""The kind of question that a page is about, and its rounds: the pages show a project's own kind unless another one of
-which something is planned or drawn is chosen at their top."""
+"""Which kind of question a page is about, and the rounds of that kind.
+
+It is the project's own kind, unless another one of which something is planned or drawn is chosen at the page's top.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Tables as pages show them: columns with their help, figures with as many digits as they bear, a download; and what
-readers of files left out or ask.
+"""Tables as pages show them: columns with their help, figures with as many digits as they bear, and a download.
 
-Shares in tables as whole per cents: of 3 answers in 7, “43 %” says all there is to say.
+What readers of files left out or ask is shown so too. Shares stand as whole per cents: of 3 answers in 7, “43 %” says
+all there is to say.
 """
 
 from __future__ import annotations

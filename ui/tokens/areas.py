@@ -1,9 +1,8 @@
-"""Areas that are there: changed as a text or as a table; and what can still be done once ballot 1 is drawn.
+"""The boxes of a project's areas: new ones by paste or from a file, changes, and what is odd about their tokens.
 
-What is odd about the tokens of a project's areas: in several areas, hardly different, with characters unseen or
-refused.
-
-New areas: by paste, or from a file whose columns are found or chosen.
+The columns of a file are found or chosen. Areas are changed as a text or as a table; the last part is what can still be
+done once ballot 1 is drawn. Odd are tokens in several areas, those that hardly differ, and those with characters unseen
+or refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The voters of a ranking as a table, one of them in full, and the download.
+"""The voters of a ranking as a table, one of them in full, and the owner's decision to leave some of them out.
 
-Rules that propose voters to leave out, the preview, the owner's decision, and the way back.
+Rules propose voters to leave out; a preview shows what that would change, and there is a way back. The table can be
+downloaded.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What the figures of an evaluation are measured of: a project's embeddings, its dataset, and the dataset's scores by
-resampled voters, a column per item.
+"""What evaluations are computed from: a project's embeddings, its dataset, and scores by resampled voters.
+
+Those scores have a column per item.
 """
 
 from __future__ import annotations

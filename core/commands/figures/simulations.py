@@ -1,5 +1,7 @@
-"""What is simulated for a project: of a plan before there are votes (other budgets, the best plan, other kinds of
-question), and how many votes and tokens would tell two of its embeddings apart.
+"""Figures that are simulated for a project: a plan before there are votes, and what it takes to tell models apart.
+
+Of a plan they are other budgets, the best plan, and other kinds of question; of two of the project's embeddings, how
+many votes and tokens would tell them apart.
 """
 
 from __future__ import annotations

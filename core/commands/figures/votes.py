@@ -1,7 +1,7 @@
-"""Figures of all votes of a ranking: of each voter, checks of the votes, and what leaving voters out would change
-before it is decided: votes, scores, the project's embeddings.
+"""Figures of all votes of a ranking: each voter's, checks of the votes, how far scores can be trusted, and previews.
 
-How far the scores of a ranking can be trusted, line by line (`trust`), from the votes of its closed ballots.
+A preview says what leaving voters out would change before it is decided: votes, scores, the project's embeddings. Trust
+is told line by line (`trust`), from the votes of the ranking's closed ballots.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Whether a dataset is fit to be a gold standard: what O'Shea et al. (2010, section 3) look at, with what holds here;
-and what it can't be used for, as far as it knows itself.
+"""A checklist of whether a dataset is fit to be a gold standard, and of what it can't be used for.
 
-They name what can spoil such a dataset: who was sampled, which items, how precise and how accurate the judgements are,
-the scale, and five ways in which experiments differed without saying so (materials, order, instructions, anchors of the
-scale, voters). Each line says what is known, with its number; what nobody recorded is called so.
+The criteria are those that O'Shea et al. (2010, section 3) look at. They name what can spoil such a dataset: who was
+sampled, which items, how precise and how accurate the judgements are, the scale, and five ways in which experiments
+differed without saying so (materials, order, instructions, anchors of the scale, voters). Each line says what is known,
+with its number; what nobody recorded is called so.
 """
 
 from __future__ import annotations

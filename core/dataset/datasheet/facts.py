@@ -1,6 +1,7 @@
-"""What a datasheet is made from: the project's own figures, each with the number behind it; None where unknown.
+"""The facts that a datasheet is made from: figures of the project, and what only its owner can say.
 
-What only the owner of a dataset can say of it: title, authors, licence, purpose, consent, and how it is split.
+Each figure comes with the number behind it; None where unknown. The owner says title, authors, licence, purpose,
+consent, and how the dataset is split.
 """
 
 from __future__ import annotations

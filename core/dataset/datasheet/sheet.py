@@ -1,10 +1,10 @@
-"""A project's datasheet as one HTML page, which needs nothing else: its text is `templates/datasheet.html.j2`, and the
-figures of its tables are worked out here. Every text is escaped where the template prints it.
+"""A project's datasheet as one HTML page or as Markdown, and the README.md with which its dataset is published.
 
-The README.md of a published dataset: a card as Hugging Face reads it, with what to load and how. Its text is
-`templates/card.md.j2`; values are worked out here, and written so that Markdown shows them as they are.
+The page needs nothing else; its text is `templates/datasheet.html.j2`, and every text is escaped where the template
+prints it. Its Markdown is GitHub-flavoured.
 
-A datasheet's page as GitHub-flavoured Markdown, and texts that Markdown shows as they are.
+The README.md is a card as Hugging Face reads it, with what to load and how; its text is `templates/card.md.j2`. Values
+of both are worked out here, and written so that Markdown shows them as they are.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A dataset as other people's programs evaluate models by it.
+"""A dataset in the forms in which other people's programs evaluate models by it.
 
-A task for MTEB, and the comparisons that people were asked, each in both orders, for Inspect, the LM Evaluation Harness
-and the Hub.
+They are a task for MTEB, and the comparisons that people were asked, each in both orders, for Inspect, the LM
+Evaluation Harness and the Hub.
 """

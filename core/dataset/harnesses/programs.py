@@ -1,10 +1,10 @@
-"""The programs and settings by which others evaluate models on a published dataset, as files of its zip.
+"""Files in a published dataset's zip with which other evaluation programs run models on it.
 
-They are rendered from `templates/`; what is put into them is a literal of Python or of YAML, whatever a text holds.
+Programs and settings are rendered from `templates/`; what is put into them is a literal of Python or of YAML, whatever
+a text holds.
 
-The comparisons that people decided, each asked twice: once with either item first.
-
-Who answers by the place of an answer, as many language models do, answers the two differently.
+The comparisons that people decided are asked twice, once with either item first: a model that answers by the place of
+an answer, as many language models do, answers the two differently.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Reading a table of similarities: what it is known by, and its rows.
+"""A reader of tables of similarities that are too long to be held: recognised by their columns, read in pieces.
 
-It may be gigabytes long, too long to be held, so it goes by in pieces: once to see how it is written where quotation
-marks are in it, and once to be read. What is decided is what is decided of any other table (`core.tabular.table`).
+Such a file may be gigabytes long. It goes by once to see how it is written, where quotation marks are in it, and once
+to be read. What is decided is what is decided of any other table (`core.tabular.table`).
 
     table = open_long(pieces, "similarities.csv", codec="utf-8")
     for number, cells in table.rows(pieces(), n_needed=3): ...

@@ -1,12 +1,11 @@
-"""word2vec's and GloVe's text format: a line a word, the word and then its values; a header line or none.
+"""A reader of word2vec's and GloVe's text format: a line a word, the word and then its values; a header line or none.
 
-Ordinary lines are parsed by pyarrow a block at a time; lines that it can't split (a word that holds spaces)
-one at a time: **the last D fields are the vector, the rest is the word**. Blank lines are skipped.
+The beginning of a file tells it from other text, and how long its vectors are. Ordinary lines are parsed by pyarrow a
+block at a time; lines that it can't split (a word that holds spaces) one at a time: **the last D fields are the vector,
+the rest is the word**. Blank lines are skipped.
 
-How a text file of vectors is told from other text, and the length of its vectors found.
-
-Words as R's write.table and the like leave them: in quotation marks, after numbers of rows. Told by a file's
-beginning, taken off all of its words, and said.
+R's write.table and the like put words into quotation marks, after numbers of rows. The beginning of a file shows it
+too; both are then taken off all of its words, which is said.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""word2vec's binary format: a header line "words dimensions", then per word its bytes, a space, and its values
-as little-endian float32, often (not always) followed by a line feed.
+"""A reader of word2vec's binary format: a header line, then the bytes and the values of each word.
+
+The header is "words dimensions"; then come per word its bytes, a space, and its values as little-endian float32, often
+(not always) followed by a line feed.
 
 Nothing says where a word ends but the space after it, and words may hold spaces ("ice cream"). Taken for the end of
 its word, such a space puts all values out of step. So each word is checked: it is text, its values are of a size that

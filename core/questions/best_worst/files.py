@@ -1,4 +1,4 @@
-"""Best–worst judgements read from a table, a row per judgement; tuples written as one to be filled in.
+"""Best–worst judgements as tables: read with a row per judgement, written as a form to fill in, and reported on.
 
 Columns are told by their names, in any case and whatever stands between their parts:
 
@@ -11,11 +11,9 @@ Items are compared as they stand, but for white space. Nothing is dropped silent
 `Issue`, and columns that aren't read are named. Rows with an empty best and worst, as in a file that is to be filled
 in, are counted.
 
-What best–worst judgements say: counts and Bradley–Terry scores with intervals, and how reliable they are.
-
-Intervals (90 %) draw whole voters anew: a voter's judgements hang together. A count that is undefined in more than a
-fifth of the resamples has none. Reliability is Spearman's ρ (Pearson's r
-beside it) between the scores of two random halves, the mean over splits:
+The report has counts and Bradley–Terry scores with intervals, and how reliable they are. Intervals (90 %) draw whole
+voters anew: a voter's judgements hang together. A count that is undefined in more than a fifth of the resamples has
+none. Reliability is Spearman's ρ (Pearson's r beside it) between the scores of two random halves, the mean over splits:
 
 * **of the judgements** of each tuple, as Kiritchenko and Mohammad halve them: tuples judged once are left out;
 * **of the voters**: nobody's judgements stand in both halves.

@@ -1,15 +1,12 @@
-"""Best–worst: a tuple of items per question; an answer names the places of the most and the least related one.
+"""Best–worst scaling: of a few items shown as a tuple, four as a rule, a person names the most and the least related.
 
-It is written `best=3;worst=1`. `x` is the count, (best − worst) / appearances in the round; the score is the expected
-Borda score against the whole field of θ, one Bradley–Terry fit of the comparisons that the tuples of this round and of
-the closed rounds before it decide. Intervals are 90 %, voters resampled with all their tuples.
+An answer names their places: `best=3;worst=1`. An item's *count*, `x` of a round, is the share of its appearances in
+the round in which it was named best minus the share in which it was named worst, −1 to 1.
 
-Best–worst scaling: of a few items a person names the most and the least related.
-
-Items are shown in tuples (four as a rule). An item's *count* is the share of its appearances in which it was named best
-minus the share in which it was named worst, −1 to 1. Or the choice is read as comparisons: the best above all others,
-all others above the worst (5 of the 6 pairs of a tuple of four), and one Bradley–Terry fit gives the scores. Those
-comparisons hang together, so the fit's standard errors are too small; resample voters for intervals.
+Or the choice is read as comparisons: the best above all others, all others above the worst (5 of the 6 pairs of a tuple
+of four). One Bradley–Terry fit of those of this round and of the closed rounds before it gives θ; the score is the
+expected Borda score against the whole field of θ. Those comparisons hang together, so the fit's standard errors are too
+small: intervals are 90 %, voters resampled with all their tuples.
 
 References: Louviere, Woodworth (1991), Best-worst scaling: a model for the largest difference judgments; Kiritchenko,
 Mohammad (2017), Best-worst scaling more reliable than rating scales, ACL (tuples of four, counts).

@@ -1,8 +1,8 @@
 """Target groups: a target word, the words people order by their similarity to it, and words known to lie below.
 
 A group has *positives* (related to the target in the one way the dataset prefers), *distractors* (related in another
-way) and *randoms* (not related). People judge positives only: R>(w1, w2; wt) is the share of them that put w1 above
-w2. Every positive lies above every distractor and random by definition, R = 1, and is never shown against one.
+way) and *randoms* (not related). People judge positives only: R>(w1, w2; wt) is the share of them that put w1 above w2.
+Every positive lies above every distractor and random by definition, R = 1, and is never shown against one.
 
 A model's answer to a comparison is δ = 1 where sim(wt, w1) > sim(wt, w2), else −1, and s = δ·(2R − 1):
 
@@ -11,15 +11,13 @@ A model's answer to a comparison is δ = 1 where sim(wt, w1) > sim(wt, w2), else
 Each two words are stored once, with R ≥ ½ first: with R < ½ first, a model that can't tell two words apart (δ = −1)
 would earn what the majority deserves. 0 is a model that is wrong everywhere, 1 one that is right everywhere.
 
+Groups may be proposed by an embedding and an area's tokens, for people to edit. Of a target, positives are then the
+nearest other tokens of its area, distractors the nearest words of the embedding outside the area, randoms tokens of
+other areas, or, where there are too few, frequent words of the embedding. An embedding that proposes its own test is
+favoured by it (as with proposed tokens, §2.2): edit the groups, and don't rank that embedding by them unedited.
+
 Reference: Avraham, Goldberg (2016), Improving Reliability of Word Similarity Evaluation by Redesigning Annotation Task
 and Performance Measure, RepEval.
-
-Target groups proposed by an embedding and an area's tokens, for people to edit.
-
-Of a target, *positives* are the nearest other tokens of its area, *distractors* the nearest words of the embedding
-outside the area, *randoms* tokens of other areas, or, where there are too few, frequent words of the embedding. An
-embedding that proposes its own test is favoured by it (as with proposed tokens, §2.2): edit the groups, and don't
-rank that embedding by them unedited.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Orders: the positives of a target a question; an answer lists all places, most related first, `3 1 2`.
+"""Orders as a kind of question: people put the positives of a target in order, and models are ranked by those orders.
 
-Orders score no item by itself: what they say is of words of one target (`groups`), by which models are ranked.
+A question is one target; an answer lists all places, most related first, `3 1 2`. Orders score no item by itself: what
+they say is of words of one target (`groups`).
 
-Target groups as the text files in which Avraham and Goldberg published theirs.
+Target groups are read and written as the text files in which Avraham and Goldberg published theirs:
 
     singer                       the target
     musician,0.90,person,0.10    two positives, each with the share of people that put it above the other

@@ -1,16 +1,14 @@
-"""People's orders of target groups: a table of places read, checked, and worked out to comparisons.
+"""People's orders of target groups: a table of places read, checked and turned into comparisons; their agreement.
 
 One row per word that somebody placed: `target`, `voter`, `word`, `place` (1 = most similar; equal places are a tie).
 The authors published shares only, not who ordered what, so the layout is Runoff's own. With the groups known, words
 that aren't positives are reported; without, a target's positives are all the words that anybody placed.
 
-How far people agree on the orders of target groups, and who stands apart.
-
-The agreement of two people is the mean over the targets both ordered of Spearman's ρ between their orders (of the
-words both placed); a person's is the mean with everybody else who shares a target, and the dataset's the mean over
-pairs of people. Whoever's lies more than one standard deviation under the mean of all people's is proposed for
-exclusion, as Avraham and Goldberg (2016) did after Hill, Reichart and Korhonen (2015). That is a proposal: leaving out
-whoever disagrees raises agreement by itself.
+The agreement of two people is the mean over the targets both ordered of Spearman's ρ between their orders (of the words
+both placed); a person's is the mean with everybody else who shares a target, and the dataset's the mean over pairs of
+people. Whoever's lies more than one standard deviation under the mean of all people's is proposed for exclusion, as
+Avraham and Goldberg (2016) did after Hill, Reichart and Korhonen (2015). That is a proposal: leaving out whoever
+disagrees raises agreement by itself.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Rating sets that exist already, read from their files.
+"""Rating sets that exist already: read from tables of three layouts, and held against gold ratings.
 
-Three layouts, told apart by the names of the columns:
+Which column is which is known by its name; a table without a header gets one put before it. The layouts are told apart
+by these names:
 
 * **long**, a row per rating: two texts, voter, rating (SimVerb's). Optional: level, genre, condition, order (A or B);
 * **wide**, a row per item, a column per person: two texts, then people (WordSim-353's). `mean` is only compared;
@@ -9,11 +10,8 @@ Three layouts, told apart by the names of the columns:
 
 Nothing is dropped silently: a row or cell that isn't taken is an `Issue` with its row.
 
-Ratings held against gold: who passes a qualification, and how far a crowd lies from experts, by genre.
-
-Both sides are rating sets (`RatingSet`); items are matched by their two texts, in either order, and by their level.
-
-The columns of a file of ratings: which is which by its name, with a header put before a table that has none.
+Held against gold, ratings show who passes a qualification, and how far a crowd lies from experts, by genre. Both sides
+are rating sets (`RatingSet`); items are matched by their two texts, in either order, and by their level.
 """
 
 from __future__ import annotations

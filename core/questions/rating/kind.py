@@ -1,10 +1,9 @@
-"""Ratings: one item a question; an answer is a value of the scale, `3.25`. An item's score is the mean of its ratings.
+"""Ratings as a kind of question: one item a question, answered with a value of the scale, such as `3.25`.
 
-Intervals are 90 %, voters resampled, the tails widened for few of them.
+An item's score is the mean of its ratings. Intervals are 90 %, voters resampled, the tails widened for few of them.
 
-A rating set that exists already, as answers to a round of ratings: its items are found by their texts.
-
-The pages on which people rate: each item on the scale, or sorted into piles first; and who met its gold pairs.
+People rate on pages that show each item on the scale, or have them sorted into piles first; gold pairs say who
+qualifies. A rating set that exists already can be taken as answers to a round: its items are found by their texts.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""Rating scales: the values a person may give, and what they mean in words.
+"""Rating scales with their wording, gold pairs by which raters qualify, and the type of a rating set that was read.
 
-Two are ready. `STSS`: 0.0 to 4.0 in tenths, with a worded anchor at each whole number, as in O'Shea, Bandar, Crockett,
-McLean (2013), Semantic similarity of short texts: anchors together with sorting first gave them the least noise.
-`CLSS`: 0 to 4 in quarters, as in Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity: how far the
+Two scales are ready. `STSS`: 0.0 to 4.0 in tenths, with a worded anchor at each whole number, as in O'Shea, Bandar,
+Crockett, McLean (2013), Semantic similarity of short texts: anchors together with sorting first gave them the least
+noise. `CLSS`: 0 to 4 in quarters, as in Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity: how far the
 smaller text holds the meaning of the larger. The wordings are Runoff's own.
 
-Gold pairs of ratings: pairs whose rating is known, by which people qualify: five as a rule, each within ±1.
+Gold pairs are pairs whose rating is known: five as a rule, each to be rated within ±1 (Jurgens and others, section
+4.2).
 
-Reference: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity, section 4.2.
-
-A set of ratings as it was read: items, people, and each rating with the condition and the order it was given in.
+A rating set holds items, people, and each rating with the condition and the order it was given in.
 """
 
 from __future__ import annotations

@@ -1,18 +1,16 @@
-"""What ratings come to, and how far people agree in them.
+"""Statistics of ratings: means and noise of the items, agreement of the people, and models ranked on the gold ratings.
 
 Ratings are a table: rows people, columns items, NaN where somebody didn't rate. What can't be told is None, with the
 reason beside it.
 
-References: O'Shea, Bandar, Crockett, McLean (2013), Semantic similarity of short texts (noise as mean of SDs, leave-
-one-out agreement); Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity (adjudication).
+Models are ranked on pairs of texts of different size, by level (paragraph to sentence, …) and by genre. On each level a
+model's similarities are correlated with the gold ratings, and models stand in the order of the sum of Pearson's r over
+the levels, Spearman's ρ beside it. A level that a model doesn't cover counts nothing, and says so. A model may leave
+items out: it is then correlated over those it covers, and the number stands beside the figure.
 
-Models ranked on pairs of texts of different size: by level (paragraph to sentence, …) and by genre.
-
-On each level a model's similarities are correlated with the gold ratings, and models stand in the order of the sum of
-Pearson's r over the levels, Spearman's ρ beside it. A level that a model doesn't cover counts nothing, and says so. A
-model may leave items out: it is then correlated over those it covers, and the number stands beside the figure.
-
-Reference: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity, sections 4.1 and 5.2.
+References: O'Shea, Bandar, Crockett, McLean (2013), Semantic similarity of short texts (noise as mean of SDs,
+leave-one-out agreement); Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity (adjudication; sections 4.1
+and 5.2: models by level).
 """
 
 from __future__ import annotations

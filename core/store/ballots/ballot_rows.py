@@ -1,5 +1,6 @@
-"""The ballots of a project and what stands in them, with the answers of rounds that count; `drawing` draws them,
-`closing` closes them.
+"""The ballots and rounds of a project, what stands in them, and the answers of rounds that count.
+
+`drawing` draws them, `closing` closes them.
 
 A ballot has a purpose. Those of the campaign are numbered 1, 2, …, and have a plan. A ranking may have a pilot before:
 it has a plan and the number 0, and its votes never enter a score (`pilots`). It may have rounds, which ask another kind

@@ -1,7 +1,7 @@
-"""Commands that draw a ballot or a round, or take a draw back.
+"""Commands that draw a ballot or a round with its checks, or take a draw back.
 
-The checks of a ballot about to be drawn: which there are by its plan, and how they are written with it. Known
-answers for a ballot that is open are proposed in the same way.
+Which checks there are follows from the plan; they are written with the ballot. Known answers for a ballot that is open
+are proposed in the same way.
 """
 
 from __future__ import annotations

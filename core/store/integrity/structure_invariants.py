@@ -1,7 +1,8 @@
-"""What a check of a workspace looks at and finds, and its rules about structure: rows that point to each other (keys,
-projects, positions, numbers, the log) and the files beside the database.
+"""The rules of a workspace's structure: rows that point to each other, and the files beside the database.
 
-Rules about the files beside the database: uploads and releases under their hash, embeddings in their folders.
+Of rows they look at keys, projects, positions, numbers and the log; of files at uploads and releases under their hash,
+and embeddings in their folders. What a check of a workspace looks at and finds, for these rules and all others, is
+defined here too.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Projects out of the workspace and into it: exported, imported, duplicated, archived, deleted; which rows of a store
-are a project's own, and how they are inserted under new ids.
+"""Projects out of the workspace and into it: exported, imported, duplicated, archived, deleted.
+
+It knows which rows of a store are a project's own, and inserts them under new ids.
 """
 
 from __future__ import annotations

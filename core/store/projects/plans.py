@@ -1,15 +1,11 @@
-"""The plan of a project: how it is saved and read.
+"""The plan of a project, how it is saved and read, and plans registered before the first vote.
 
-One ranking over all areas of a project, or one for each: then plans, ballots and scores belong to an area.
-
+One ranking goes over all areas of a project, or one over each: then plans, ballots and scores belong to an area.
 `area_id` is None for the ranking over all areas, here and in every look-up and command that takes it.
 
-Plans registered before ballot 1, and what was kept of them.
-
-A plan frozen before the first vote: what is registered, its hash, and what was kept of it in the end.
-
-Whoever chooses plan, exclusions or n₀ after seeing votes can find what was hoped for. A registration says what was
-chosen before; anybody can hash the file again and compare.
+Whoever chooses plan, exclusions or n₀ after seeing votes can find what was hoped for. A registration freezes the plan
+before ballot 1: it holds what was chosen, with its hash, and tells in the end what was kept of it. Anybody can hash the
+file again and compare.
 """
 
 from __future__ import annotations

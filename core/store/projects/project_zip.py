@@ -1,4 +1,4 @@
-"""A project as one zip file: what stands in it, how it is written, and how one is checked that comes from elsewhere.
+"""A project as one zip file: what stands in it, how it is written, and how one from elsewhere is checked.
 
 manifest.json            format, schema, version of Runoff, the project, rows a table, size and SHA-256 of each member
 tables/<table>.csv       the project's rows of one table, with the column names, by primary key
@@ -6,11 +6,9 @@ uploads/<sha256>         every kept file, byte for byte
 
 The same project gives the same bytes. Nothing here touches a database or the disk.
 
-A table's rows as CSV text that loses nothing.
-
-The first line has the column names. An empty cell is NULL where the column may be NULL; a text of such a column that is
-empty or begins with a backslash has a backslash more in front. Numbers are written so that they come back bit for bit,
-booleans as 0 and 1, JSON columns as JSON text.
+A table's CSV loses nothing. The first line has the column names. An empty cell is NULL where the column may be NULL; a
+text of such a column that is empty or begins with a backslash has a backslash more in front. Numbers are written so
+that they come back bit for bit, booleans as 0 and 1, JSON columns as JSON text.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""A campaign as it is recorded (what scores were computed from, what was stored, and who voted) as tables, and as the
-files of a published dataset and back.
+"""The record of a campaign as tables, written into the files of a published dataset and read back.
+
+It has what scores were computed from, what was stored, and who voted.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Versions of a dataset that were published, each kept byte for byte, never written over; and what the owner says of a
-dataset, kept with the project.
+"""Published versions of a dataset, each kept byte for byte and never written over.
+
+What the owner says of a dataset is kept with the project too.
 """
 
 from __future__ import annotations

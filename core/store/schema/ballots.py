@@ -1,10 +1,10 @@
-"""Tables of ballots and what voters said: questions, judgements, scores; and of Runoff's own voting page: its settings,
-links, voters and what they were given.
+"""Tables of ballots, of what voters and language models answered to them, and of Runoff's own voting page.
 
-Language models that were asked about a ballot, and what they answered.
+Of ballots there are questions, judgements and scores; of the voting page its settings, links, voters and what they were
+given.
 
-They stand apart from judgements, so that no query of people's votes ever meets an answer of a model: tallies, progress,
-scores, agreement and closing read `judgement` alone.
+Answers of language models stand apart from judgements, so that no query of people's votes ever meets one: tallies,
+progress, scores, agreement and closing read `judgement` alone.
 """
 
 from __future__ import annotations

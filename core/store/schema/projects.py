@@ -1,5 +1,6 @@
-"""What the tables are made of; projects, what they rank, and the embeddings of the workspace; and what belongs to this
-machine and to no project's file: simulations and jobs.
+"""Tables of projects, what they rank, embeddings of the workspace, simulations and jobs.
+
+Simulations and jobs belong to this machine and to no project's file. What all tables are made of stands here too.
 """
 
 from __future__ import annotations

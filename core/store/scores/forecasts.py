@@ -1,7 +1,7 @@
-"""Simulations kept by all that they depend on, so that what was simulated once is known at once: forecasts and
-searches, the kinds of question compared, and the voter model fitted to votes of the store.
+"""Simulations kept by all that they depend on, so that none is made twice: forecasts, searches, fitted panels.
 
-Votes are a pilot's, or those of all ballots of a ranking.
+Kept are forecasts and searches for a plan, the kinds of question compared, and the voter model fitted to votes of the
+store: a pilot's, or those of all ballots of a ranking.
 """
 
 from __future__ import annotations

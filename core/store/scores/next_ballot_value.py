@@ -1,5 +1,6 @@
-"""What a closed ballot keeps beside its scores: the worth of another one and who is tied for first (see
-core/trust/stopping.py), and the cut audit of its ranking, read from its audit votes.
+"""What a closed ballot keeps beside its scores: the worth of another ballot, ties for the top, and the cut audit.
+
+The worth is computed in core/trust/stopping.py; the audit of the ranking's cuts is read from its audit votes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the store knows of scores: one row an item and ballot, the dataset that follows from them, and what the scores
-would be with other voters left out.
+"""The scores and the dataset of a project as the store knows them, also as they would be without some voters.
 
-With other voters left out the protocol in use scores; nothing is written.
+Scores are one row an item and ballot; the dataset follows from them. With voters left out the protocol in use scores,
+and nothing is written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The scores of a closed ballot or round: computed without the store, then written in one go; computed again where
-voters are left out, or come back.
+"""Scores of a closed ballot or round: computed without the store, then written in one go, and anew for other voters.
 
-What a ballot held and who went on stays as it was decided; scores follow the votes that count. So every closed ballot
-from the first one that holds a vote of these voters is scored again, by the votes that are left, as closing would.
+What a ballot held and who went on stays as it was decided; scores follow the votes that count. So, where
+voters are left out or come back, every closed ballot from the first one that holds a vote of theirs is scored again,
+by the votes that are left, as closing would.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Commands and look-ups for semantic areas, their tokens and the items made of them.
+"""Commands and look-ups for a project's semantic areas, their tokens, and the items made of pairs of tokens.
 
-Where tokens came from: given by people, or proposed by an embedding that may be evaluated with them later.
-
-Which pairs of tokens become items: all of them, a sample, or all but some.
-
-Corrected spellings: what changes a token's text and nothing else, also after ballot 1.
+Tokens are given by people, or proposed by an embedding that may be evaluated with them later, which is noted. Pairs
+become items all together, as a sample, or all but some. Corrected spellings change a token's text and nothing else,
+also after ballot 1.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""Votes read for checks of their quality: all answers of a ranking's voters, sides as shown, answers to the same
-comparisons; and the checks with a known answer, which show whether a voter reads and never enter scores.
+"""Votes read from the store for checks of their quality, and the checks with a known answer.
+
+Read are all answers of a ranking's voters, sides as shown, and answers to the same comparisons. Checks with a known
+answer show whether a voter reads, and never enter scores.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Commands that take votes in (preview a result file, accept it), and how a project reads tables whose columns are no
-platform's own: remembered for each header.
+"""Commands that take votes in: preview a result file, and accept it.
+
+How a project reads tables whose columns are no platform's own is remembered for each header.
 """
 
 from __future__ import annotations

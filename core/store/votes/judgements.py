@@ -1,5 +1,7 @@
-"""Judgements written (what a classified file changes in the store, in as few statements as there are kinds of rows),
-and counted anew when a project chooses otherwise what counts of rejected answers and of repeats.
+"""Judgements written to the store from a classified file, and counted anew by another policy.
+
+A file's changes take as few statements as there are kinds of rows. The policy is the project's choice of what counts of
+rejected answers and of repeats.
 """
 
 from __future__ import annotations

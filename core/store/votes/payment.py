@@ -1,7 +1,6 @@
-"""The assignments of a ballot to decide on and pay, what was decided about them and what a decision does to their
-votes; and Prolific's list of submissions held against the voting page.
+"""The assignments of a ballot to decide on and pay, and what the owner's decisions do to their votes.
 
-The list is held against who voted, with which code, and what follows.
+Prolific's list of submissions is held against the voting page: who voted, with which code, and what follows.
 """
 
 from __future__ import annotations

@@ -1,18 +1,13 @@
-"""Votes as arrays, the tallies that commands keep so that pages need not read votes, whose votes are left out, and how
-many voters some ballots have.
+"""Which judgements count, and the tallies that commands keep of them, so that pages need not read votes.
 
-Bulk reads go through the driver's cursor: half a million votes in well under a second.
+Votes come as arrays: bulk reads go through the driver's cursor, half a million votes in well under a second. The one
+look-up behind every count of voters stands here too.
 
-Voters whom the owner left out
-------------------------------
-A judgement that would count, as a vote or as "I don't know a word here", has the status `excluded` while its voter is
-left out; rejected, repeated and withdrawn ones stay what they are. So what a judgement is without any exclusion can
-always be told, files are read against that, and exclusions are applied to it afterwards: files and exclusions may come
-in any order.
-
-The one look-up behind every count of voters stands here too.
-
-The owner's decisions on assignments, which go before what files and voters say: which answers count by them.
+What counts follows from files and voters, and from what the owner decided. Decisions on assignments go before what
+files and voters say. A judgement that would count, as a vote or as "I don't know a word here", has the status
+`excluded` while its voter is left out; rejected, repeated and withdrawn ones stay what they are. So what a judgement is
+without any exclusion can always be told, files are read against that, and exclusions are applied to it afterwards:
+files and exclusions may come in any order.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The accepted uploads, how one is withdrawn again, and what goes then.
+"""The accepted uploads: their list, how one is withdrawn again, and what a withdrawal or deletion takes away.
 
-What goes when a project is deleted, an upload is withdrawn, or a voter takes consent back is said before.
+What goes is said before it happens: when a project is deleted, an upload is withdrawn, or a voter takes consent back.
 """
 
 from __future__ import annotations

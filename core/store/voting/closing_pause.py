@@ -1,7 +1,6 @@
-"""While a ballot is closed, its voting page is paused: no vote may come between the reading of the votes and the
-scores.
+"""The pause of a voting page while its ballot is closed: no vote may come between reading the votes and the scores.
 
-Such a page is paused with a note in its settings (`CLOSING`) of the process that closes the ballot. So a pause of
+The page is paused with a note in its settings (`CLOSING`) of the process that closes the ballot. So a pause of
 the owner's stays one, and where the process ends without a word, voting goes on by `resume_voting`.
 """
 

@@ -1,5 +1,6 @@
-"""What a voter of the voting page is asked next: comparisons with the fewest votes first, kept for a while, and checks
-among them; with the tallies that follow each vote by itself.
+"""What a voter of the voting page is asked next: the comparisons with the fewest votes, leased for a while, and checks.
+
+The tallies that follow each vote by itself are kept here too.
 
 All of this happens inside a write transaction, without a recount of the ballot: a comparison's last missing vote is
 leased to one voter at a time.

@@ -1,5 +1,6 @@
-"""The owner's commands for the voting page (open it for a ballot, pause, close, links, invitations, checks), and what
-is kept of where its sessions began and of the ids of platforms.
+"""The owner's commands for the voting page: open it for a ballot, pause, close, links, invitations, checks.
+
+What is kept of where its sessions began, and of the ids of platforms, is here too.
 
 Where a session began is a salted hash of the sender's network, kept while its ballot is open. It tells the owner which
 voters came from one address, and nobody which address that was once the ballot is closed.

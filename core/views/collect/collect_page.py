@@ -1,10 +1,8 @@
-"""What the collect page shows: the ballots in a row, how far the open one is, the uploads, and what may be done.
+"""What the collect page shows: the ballots in a row, how far the open one is, ways to collect votes, and payment.
 
-How evenly a ballot's votes came from its voters, held against the plan's quota (§2.5: not only from the fastest).
-
-The ways to collect votes on a ballot: what each is called, which one is in use, and the ballot as it goes out.
-
-What the payment of voters shows of a ballot: assignments with proposals, payments, the files that can be
+For the open ballot it says what each way to collect votes is called, which one is in use, the ballot as it goes out,
+its uploads, and what may be done. How evenly the votes came from its voters is held against the plan's quota (§2.5: not
+only from the fastest). The payment of voters has assignments with proposals, payments, and the files that can be
 reviewed.
 """
 

@@ -1,8 +1,7 @@
-"""The tasks of a drawn ballot as voters will see them, without reading those that nobody looks at.
+"""The tasks of a drawn ballot as voters will see them, and a trial in which the owner answers some of them.
 
-Trying a ballot oneself: some of its comparisons, shown as voters will see them, and how long they took.
-
-Nothing of it is counted or kept: a trial says what a vote costs a voter, not what the voter thinks.
+Tasks that nobody looks at aren't read. Nothing of a trial is counted or kept: by the time its comparisons took it says
+what a vote costs a voter, not what the voter thinks.
 """
 
 from __future__ import annotations

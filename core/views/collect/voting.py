@@ -1,6 +1,7 @@
-"""What the owner sees of the voting page: links, voters, pace, expected end, checks, totals of what voters told.
+"""What the owner sees of the voting page: links, pace, expected end, checks, and its voters as they began.
 
-When the voters of a voting page began, how many in a minute, and how many of one address; a span of them.
+Totals stand for what voters told of themselves. Of voters it is shown when each began, how many did in a minute, and
+how many have one address; those of a span can be looked at together.
 """
 
 from __future__ import annotations

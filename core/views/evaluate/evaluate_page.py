@@ -1,6 +1,6 @@
-"""What the evaluate page shows: every embedding of the project against its dataset.
+"""What the evaluate page shows: every embedding of the project against its dataset, and why each does as it does.
 
-Why an embedding does as it does: hubs, where tokens lie, parts of the items, n₀ along a curve, variants.
+The reasons are hubs, where tokens lie, figures over parts of the items, n₀ along a curve, and variants of the cosine.
 """
 
 from __future__ import annotations

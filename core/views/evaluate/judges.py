@@ -1,5 +1,7 @@
-"""Language models as voters, on the Evaluate page and the command line: what is switched on, which records there are,
-and what a record says beside people's votes."""
+"""What is shown of language models as voters, on the Evaluate page and the command line.
+
+It is what is switched on, which records there are, and what a record says beside people's votes.
+"""
 
 from __future__ import annotations
 

@@ -1,14 +1,12 @@
-"""The leaderboard of the Evaluate page: one row an embedding, the best first, in words; the same by area; and what a
-headline by one figure alone would hide.
+"""The leaderboard of the Evaluate page in words and as a file: one row an embedding, the best first; also by area.
 
-The floor and the top of a table of embeddings beside their figures.
-
-How many votes and tokens would tell two of a project's embeddings apart, in words.
-
-A leaderboard as a file: a page of HTML that needs nothing else, and a table of CSV with the same figures.
+Beside the figures stand the floor and the top of what any embedding can reach, what a headline by one figure alone
+would hide, and how many votes and tokens would tell two of the embeddings apart.
 
 Each model's rank is a range: others in it can't be told apart from it, by other voters where the votes are known, and
 by other tokens. Groups say the same of all pairs at once.
+
+The file is a page of HTML that needs nothing else, or a table of CSV with the same figures.
 """
 
 from __future__ import annotations

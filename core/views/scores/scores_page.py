@@ -1,9 +1,7 @@
-"""What the scores page shows: the ranking, how it became stable, and the paper's Figures 2 to 4 from the project's own
-votes, from simulated campaigns, or with its embeddings.
+"""What the scores page shows: the ranking, how it became stable, and the paper's Figures 2 to 4.
 
-How it became stable is told by the place of the leading items after each closed ballot.
-
-Figures 2, 3 and 4 are drawn from simulated campaigns too, and Figure 3 with the project's embedding.
+How it became stable is told by the place of the leading items after each closed ballot. The figures are drawn from the
+project's own votes and from simulated campaigns, Figure 3 with one of the project's embeddings.
 """
 
 from __future__ import annotations

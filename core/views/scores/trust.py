@@ -1,6 +1,7 @@
-"""How far the scores of a ranking can be trusted, and what another ballot would change: for Scores and Collect.
+"""What Scores and Collect say of how far a ranking can be trusted, and of what another ballot is worth.
 
-Checks of a ranking's votes in words: whether they join all items, who prefers a side, how far voters agree.
+The worth of another ballot is what it would change. Checks of the votes say in words whether they join all items, who
+prefers a side, and how far voters agree.
 """
 
 from __future__ import annotations
