@@ -45,8 +45,8 @@ class NextBallotValue:
     lost : expected number of the true first `n_top` that aren't among the items of the newest ballot.
     level : the first items have the same score, so there is no ranking yet; circles : items of the top whose votes go
     round in a cycle, more than by chance. simulations : behind the means. by_chance : different voters agree no more
-    than coin tosses would (`scores.reliability.by_chance`). camps : voters of the larger and the smaller of two camps, None
-    for one panel, or where nobody can tell.
+    than coin tosses would (`scores.reliability.by_chance`). camps : voters of the larger and the smaller of two camps,
+    None for one panel, or where nobody can tell.
     """
 
     n_items: int

@@ -34,7 +34,7 @@ _ORDER = 9  # with the ballot's seed: which comparisons are asked first
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """A record: a language model asked about a ballot; see `schema.judges`.
+    """A record: a language model asked about a ballot; see `schema.ballots`.
 
     stale : why its answers are no longer those that this model, prompt and wording would give; empty where they are.
     revisions : what the server called the model, the first name first; fingerprints : how many set-ups it said.
