@@ -26,7 +26,7 @@ from ..embeddings.formats import SIMILARITIES, Block
 from ..embeddings.similarities import SimilarityPairs, described, pairs_of, write
 from ..embeddings.storage import FolderSink
 from ..errors import InputError
-from ..evaluation.models import Encoder, given
+from ..evaluation.models import Encoder, by_sentence_transformers, given
 
 
 class PairScorer(Protocol):
@@ -57,17 +57,8 @@ def cross_encoder(path: str) -> PairScorer:
 
     Raises `InputError` where the package isn't installed or the folder holds no such model.
     """
-    try:
-        from sentence_transformers import CrossEncoder
-    except ImportError as error:
-        raise InputError(
-            "Cross-encoders need the package sentence-transformers, which is optional and large: "
-            f"pip install sentence-transformers ({error})."
-        ) from error
-    try:
-        return CrossEncoder(path, device="cpu", local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path} holds no cross-encoder that can be opened: {error}") from error
+    scorer: PairScorer = by_sentence_transformers("CrossEncoder", path, "cross-encoder")
+    return scorer
 
 
 # The formats of what is made here.

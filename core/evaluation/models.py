@@ -80,17 +80,28 @@ def sentence_transformer(path: str) -> Encoder:
 
     Raises `InputError` where the package isn't installed (the extra `encoders`) or the folder holds no model.
     """
+    encoder: Encoder = by_sentence_transformers("SentenceTransformer", path, "sentence encoder")
+    return encoder
+
+
+def by_sentence_transformers(of: str, path: str, what: str) -> Any:
+    """The model in a folder, opened by this class of the package sentence-transformers; nothing is fetched.
+
+    what : a model of this class as errors name it, "sentence encoder". Raises `InputError` as `sentence_transformer`.
+    """
     try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
+        import sentence_transformers
+
+        opened = getattr(sentence_transformers, of)
+    except (ImportError, AttributeError) as error:
         raise InputError(
-            "Sentence encoders need the package sentence-transformers, which is optional and large: "
+            f"{what.capitalize()}s need the package sentence-transformers, which is optional and large: "
             f"pip install sentence-transformers ({error})."
         ) from error
     try:
-        return SentenceTransformer(path, device="cpu", local_files_only=True)
+        return opened(path, device="cpu", local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path} holds no sentence encoder that can be opened: {error}") from error
+        raise InputError(f"{path} holds no {what} that can be opened: {error}") from error
 
 
 def words_of(tokens: Iterable[str]) -> list[str]:

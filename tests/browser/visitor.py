@@ -188,7 +188,7 @@ class Visitor:
         expect(self.box(label)).to_have_value(option)
 
     def check(self, label: str) -> None:
-        """Check a box by its label."""
+        """Check a box, or choose a radio button, by pressing its label."""
         with self.a_run():
             self.main.get_by_text(label, exact=True).click()
 
