@@ -198,7 +198,7 @@ def forge(store, project_id) -> None:
         conn.execute(_changed.values(answer="tie", value=0.5))
         assignment = conn.execute(sa.select(_j.assignment_id).where(_j.id == _one)).scalar_one()
         seal_id = conn.execute(sa.select(_a.seal_id).where(_a.id == assignment)).scalar_one()
-        ((_, _, content),) = chain._states(conn, _a.id == assignment)
+        (((_, _, content),),) = chain._parts(conn, _a.id == assignment)
         conn.execute(sa.update(t.seal).where(_s.id == seal_id).values(content=content))
         before = ""
         for row in conn.execute(sa.select(t.log).where(_l.project_id == project_id).order_by(_l.id)).all():
@@ -210,6 +210,25 @@ def forge(store, project_id) -> None:
             entry = (row.revision, row.at, row.who, row.action, row.detail)
             before = chain.head_of(before, entry, hashed.hexdigest() if contents else "")
             conn.execute(sa.update(t.log).where(_l.id == row.id).values(head=before))
+
+
+def test_ids_far_apart_are_read_as_those_close_together(store, project, monkeypatch):
+    """A state doesn't depend on how its rows are read, nor on what was read with it."""
+
+    def states() -> list:
+        with store.read() as conn:
+            return [state for part in chain._parts(conn, _a.id.is_not(None)) for state in part]
+
+    close = states()
+    assert len(close) > 6
+    assert all(len(content.split("\n")) > 1 for _, _, content in close)
+    monkeypatch.setattr(chain, "SPREAD", 0)
+    monkeypatch.setattr(chain, "PART", 3)
+    assert states() == close
+    with store.read() as conn:
+        every_other = _a.id.in_([id_ for id_, _, _ in close[::2]])
+        monkeypatch.setattr(chain, "SPREAD", 4)
+        assert [state for part in chain._parts(conn, every_other) for state in part] == close[::2]
 
 
 def test_a_head_that_left_the_machine_tells_of_a_change_that_agrees_with_itself(store, project, monkeypatch):

@@ -154,5 +154,5 @@ def voters_heard(conn: sa.Connection, project_id: str, platform: str) -> set[str
 
 def new_and_known(rows: pd.DataFrame, heard: set[str]) -> tuple[int, int]:
     """Of the voters whose votes a classified file counts: how many were not heard before, and how many were."""
-    voters = set(rows.loc[rows["becomes"] == "counted", "voter"])
+    voters = set(rows.loc[rows["becomes"] == "counted", "voter"].unique())
     return len(voters - heard), len(voters & heard)
