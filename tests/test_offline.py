@@ -108,16 +108,42 @@ def test_two_tabs_of_one_ballot_go_on_together(drawn, tmp_path, chromium):
     context = chromium.new_context()
     tabs = [context.new_page(), context.new_page()]
     for tab in tabs:
+        tab.clock.install()
         tab.goto((tmp_path / name).as_uri())
     tabs[0].get_by_label("Your name").fill("Anna")
     tabs[0].get_by_role("button", name="Begin").click()
     for at, tab in enumerate((*tabs, tabs[0])):
         expect(tab.locator("#count")).to_have_text(f"{at + 1} of 3")
-        tab.wait_for_timeout(300)  # quicker answers count as slips
+        tab.clock.run_for(300)  # quicker answers count as slips
         tab.locator("#vote").press("ArrowLeft")
     for tab in tabs:
         expect(tab.get_by_role("button", name="Save the answers")).to_be_visible()
         assert tab.get_by_label("The answers so far").input_value().count("left") == 3
+    context.close()
+
+
+@pytest.mark.browser
+def test_a_tab_that_heard_nothing_of_another_writes_over_none_of_its_answers(drawn, tmp_path, chromium):
+    _, _, comparisons = drawn
+    name, page_bytes = next(iter(write_offline(comparisons, name="b1", n_files=12, **WORDING).items()))
+    (tmp_path / name).write_bytes(page_bytes)
+    context = chromium.new_context()
+    context.add_init_script("delete window.BroadcastChannel")
+    tabs = [context.new_page(), context.new_page()]
+    for tab in tabs:
+        tab.clock.install()
+        tab.goto((tmp_path / name).as_uri())
+    for tab, voter in zip(tabs, ("Anna", "Berta"), strict=True):
+        tab.get_by_label("Your name").fill(voter)
+        tab.get_by_role("button", name="Begin").click()
+        expect(tab.locator("#count")).to_have_text("1 of 3")
+        tab.clock.run_for(300)
+    tabs[0].locator("#vote").press("ArrowLeft")
+    expect(tabs[0].locator("#count")).to_have_text("2 of 3")
+    tabs[1].locator("#vote").press("ArrowRight")  # the comparison that the other tab has answered
+    expect(tabs[1].locator("#count")).to_have_text("2 of 3")
+    answers = tabs[1].get_by_label("The answers so far").input_value()
+    assert (answers.count('"Anna","left"'), answers.count("right"), answers.count("Berta")) == (1, 0, 0)
     context.close()
 
 
@@ -132,6 +158,7 @@ def test_voted_in_chromium_from_the_disk_and_taken_back(drawn, tmp_path, chromiu
     faults = []
     context = chromium.new_context(viewport={"width": 390, "height": 844}, accept_downloads=True)
     page = context.new_page()
+    page.clock.install()
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda request: faults.append(request.url) if request.url[:4] == "http" else None)
     page.goto(address)
@@ -140,13 +167,15 @@ def test_voted_in_chromium_from_the_disk_and_taken_back(drawn, tmp_path, chromiu
     for at, row in enumerate(shown):
         expect(page.locator("#count")).to_have_text(f"{at + 1} of {len(shown)}")
         assert page.locator(".ro-token").first.inner_text() == row["left_a"]
-        page.wait_for_timeout(300)
+        page.clock.run_for(300)  # quicker answers count as slips
         page.keyboard.press(("ArrowLeft", "ArrowRight", "ArrowDown")[at % 3])
+        expect(page.locator("#said")).to_have_text("Saved in this browser.")
         if at == 1:
             page.get_by_role("button", name="Undo").click()
+            expect(page.locator("#said")).to_have_text("Your last answer is taken back.")
             page.goto(address)  # closed and opened again: at the same place
             expect(page.locator("#count")).to_have_text(f"2 of {len(shown)}")
-            page.wait_for_timeout(300)
+            page.clock.run_for(300)
             page.keyboard.press("ArrowRight")
     with page.expect_download() as caught:
         page.get_by_role("button", name="Save the answers").click()

@@ -5,12 +5,52 @@
   var box = form.querySelector(".ro-comparison");
   var said = document.getElementById("said"), count = document.getElementById("count");
   var bar = document.getElementById("progress"), ending = document.getElementById("ending");
-  var key = "runoff-" + data.id, TOO_QUICK_MS = 250;
-  var kept = { voter: "", answers: [] }, shown = performance.now();
-  try { kept = JSON.parse(localStorage.getItem(key)) || kept; } catch (error) { /* no storage here: this visit only */ }
+  var key = "runoff-" + data.id, TOO_QUICK_MS = 250, ANSWERS = "answers";
+  var kept = { voter: "", answers: [] }, shown = performance.now(), database = null, isBusy = false;
+  var tabs = window.BroadcastChannel ? new BroadcastChannel(key) : null;
 
-  function keep() {
-    try { localStorage.setItem(key, JSON.stringify(kept)); return true; } catch (error) { return false; }
+  // The browser's database says when something is on the disk; what localStorage took can be gone after a reload.
+  function open() {
+    return new Promise(function (resolve) {
+      try {
+        var asked = indexedDB.open("runoff", 1);
+        asked.onupgradeneeded = function () { asked.result.createObjectStore(ANSWERS); };
+        asked.onsuccess = function () { database = asked.result; resolve(); };
+        asked.onerror = function () { resolve(); }; // nothing is kept here: this visit only
+      } catch (error) { resolve(); }
+    });
+  }
+  // Change what is kept as it is now, whichever tab wrote it; whether it is on the disk. Without a change it is read.
+  function update(change) {
+    return new Promise(function (resolve) {
+      function lost() { database = null; resolve(false); }
+      if (!database) {
+        if (change) change(kept);
+        return resolve(false);
+      }
+      try {
+        var step = database.transaction(ANSWERS, change ? "readwrite" : "readonly", { durability: "strict" });
+        var rows = step.objectStore(ANSWERS), now = rows.get(key);
+        now.onsuccess = function () {
+          kept = now.result || kept;
+          if (!change) return;
+          change(kept);
+          rows.put(kept, key);
+        };
+        step.oncomplete = function () {
+          if (change && tabs) tabs.postMessage("changed");
+          resolve(true);
+        };
+        step.onabort = lost;
+      } catch (error) {
+        if (change) change(kept);
+        lost();
+      }
+    });
+  }
+  function refresh() {
+    var before = JSON.stringify(kept);
+    if (!isBusy) update(null).then(function () { if (JSON.stringify(kept) !== before) show(); });
   }
   function cell(text) { return '"' + String(text).replace(/"/g, '""') + '"'; }
   function csv() {
@@ -49,28 +89,35 @@
   function answer() {
     var chosen = form.querySelector("input[type=radio]:checked"), moment = performance.now();
     if (!chosen || kept.answers.length >= data.comparisons.length) return;
-    if (moment - shown < TOO_QUICK_MS) return clear();
-    kept.answers.push({
-      id: data.comparisons[kept.answers.length].id, choice: chosen.value,
+    if (isBusy || moment - shown < TOO_QUICK_MS) return clear();
+    var at = kept.answers.length, given = {
+      id: data.comparisons[at].id, choice: chosen.value,
       seconds: ((moment - shown) / 1000).toFixed(2), at: new Date().toISOString()
+    };
+    // What another tab has answered in the meantime stays.
+    save(function (now) { if (now.answers.length === at) now.answers.push(given); }, runoffSays.text("Saved in this browser."));
+  }
+  function save(change, done) {
+    isBusy = true;
+    said.textContent = ""; // so that the same words are read out again
+    update(change).then(function (isKept) {
+      isBusy = false;
+      said.textContent = isKept ? done
+        : runoffSays.text("This browser keeps nothing: don’t close the page before the end.");
+      show();
     });
-    said.textContent = keep() ? runoffSays.text("Saved in this browser.")
-      : runoffSays.text("This browser keeps nothing: don’t close the page before the end.");
-    show();
   }
   form.addEventListener("change", function (event) { if (event.target.type === "radio") answer(); });
   form.addEventListener("submit", function (event) { event.preventDefault(); answer(); });
   document.getElementById("begin").addEventListener("submit", function (event) {
     event.preventDefault();
-    kept.voter = document.getElementById("name").value.trim();
-    keep();
-    show();
+    var name = document.getElementById("name").value.trim();
+    save(function (now) { now.voter = now.voter || name; }, runoffSays.text("Saved in this browser."));
   });
   document.getElementById("undo").addEventListener("click", function () {
-    kept.answers.pop();
-    keep();
-    said.textContent = runoffSays.text("Your last answer is taken back.");
-    show();
+    var at = kept.answers.length;
+    if (isBusy) return;
+    save(function (now) { if (now.answers.length === at) now.answers.pop(); }, runoffSays.text("Your last answer is taken back."));
   });
   document.getElementById("save").addEventListener("click", function () {
     var link = document.createElement("a");
@@ -85,13 +132,11 @@
     if (navigator.clipboard) navigator.clipboard.writeText(text.value).catch(function () { document.execCommand("copy"); });
     else document.execCommand("copy");
   });
-  // What another tab has written, or this page just before it was closed and opened again: it can come late.
-  window.addEventListener("storage", function (event) {
-    if (event.key !== key || !event.newValue) return;
-    kept = JSON.parse(event.newValue);
+  if (tabs) tabs.onmessage = refresh;
+  document.addEventListener("visibilitychange", refresh);
+  document.documentElement.classList.add("js");
+  open().then(function () { return update(null); }).then(function () {
+    root.hidden = false;
     show();
   });
-  document.documentElement.classList.add("js");
-  root.hidden = false;
-  show();
 })();
