@@ -23,8 +23,8 @@ from core.store.projects.project_commands import change_project, create_project
 from core.store.voting.housekeeping import do_housekeeping
 from tests.query_plans import noted, whole_tables
 
-# Tables with few rows, whatever the projects hold: a row a project, an embedding, a ballot or a page.
-SHORT = {"project", "embedding", "project_embedding", "ballot", "voting", "voting_link", "upload", "frequency_source"}
+# Tables with few rows, whatever projects hold: a row a project, an embedding, a ballot, a page, or work that was kept.
+SHORT = {"project", "embedding", "ballot", "voting", "upload", "frequency_source", "release", "job"}
 
 
 def test_two_owners_at_once_lose_nothing(store):
@@ -60,7 +60,7 @@ def test_a_sentence_of_the_database_is_no_sentence_for_an_owner(store, tmp_path)
 
 @pytest.mark.sqlite
 def test_no_command_and_no_page_reads_a_table_of_all_projects(store, monkeypatch):
-    """Every command that fits, in the order of the list, thrice; then each page, and what the servers do now and then."""
+    """Every command that fits, in the order of the list, thrice; then each page, and what servers do now and then."""
     monkeypatch.setenv("RUNOFF_WORKSPACE", str(store.folder))
     rng, tried = random.Random(2), set[str]()
     with noted(store) as found:
