@@ -2,6 +2,7 @@
 
 A command is made from what an owner saw (`look`) and carries the revision of that look. `sets` says what it leaves in
 the project, by names that `standing` reads from the tables, so that an edit which was overwritten unseen is found.
+What needs a Turkle, a server of models or another process isn't here, nor are rounds of other kinds of question.
 """
 
 from __future__ import annotations
@@ -79,15 +80,9 @@ PLAN = PlanSettings(n_ballots=3, keep=0.6, appearances=2, task_size=3, n_voters=
 PAGE = VotingSettings(task_size=3, tasks_per_voter=4, examples=False)
 PEOPLE = ("W1", "W2", "W3")
 CHOICES = ("left", "right", "tie", "unknown")
+UNKNOWN = "?"  # a value that a command doesn't tell
 MOST_PROJECTS = 4  # that are listed
 HEADER = ("comparison", "who", "said")  # of a table whose columns an owner names
-# Entries of the log that no owner makes here, and why.
-NOT_PRESSED = {
-    **dict.fromkeys(("publish ballot", "fetch results", "confirm address"), "need a Turkle"),
-    **dict.fromkeys(("ask language model", "encode tokens"), "need a server or a model"),
-    **dict.fromkeys(("demo is ready", "import archived", "set what simulated voters believe"), "make a project"),
-    **dict.fromkeys(("draw round", "close round", "reopen round", "discard round", "simulate answers"), "of rounds"),
-}
 
 
 @dataclass(frozen=True)
@@ -379,28 +374,35 @@ def _server(seen: Seen, rng: random.Random, tag: str) -> Press:
 # Embeddings
 
 
+def _of_embedding(id_: str) -> tuple[str, str, str]:
+    return f"embedding {id_}", f"lower {id_}", f"subwords {id_}"
+
+
 @_owner("add or remove an embedding", weight=0.5)
 def _embedding(seen: Seen, rng: random.Random, tag: str) -> Press:
     id_ = seen.project.id
     if seen.embeddings and rng.random() < 0.5:
         of = seen.embeddings[0].id
         run = _plainly(remove_embedding, id_, of)
-        return Press(run, "remove embedding", checked=False, tag=of, sets={f"embedding {of}": None})
+        return Press(run, "remove embedding", checked=False, tag=of, sets=dict.fromkeys(_of_embedding(of)))
 
     def add(store: Store) -> dict[str, Any]:
         others = other_embeddings(store, id_)
         if not others:
             raise StoreError("There is no other embedding.")
         add_embedding(store, id_, others[0].id)
-        return {f"embedding {others[0].id}": True}
+        return dict(zip(_of_embedding(others[0].id), (True, False, False), strict=True))
 
     return Press(add, "add embedding", checked=False)
 
 
 @_owner("import an embedding", weight=0.1)
 def _import_embedding(seen: Seen, rng: random.Random, tag: str) -> Press:
-    def run(store: Store) -> None:
+    def run(store: Store) -> dict[str, Any]:
+        """How tokens are looked up in it stays where the project has it already."""
         import_into(store, seen.project.id, store.folder.parent / "vectors.vec", name=tag)
+        [folder] = store.embeddings.iterdir()
+        return dict(zip(_of_embedding(folder.name), (True, UNKNOWN, UNKNOWN), strict=True))
 
     return Press(run, "import embedding", checked=False, tag=tag)
 
@@ -549,7 +551,8 @@ def _of_newest(kind: Any, state: str | None) -> Make:
     def make(seen: Seen, rng: random.Random, tag: str) -> Press:
         ballot = _newest(seen)
         command = kind.of(*_base(seen), ballot)
-        return Press(_submitted(command), kind.name, sets={f"ballot {ballot.number}": state})
+        gone = {} if state else {f"closing words {ballot.number}": None}
+        return Press(_submitted(command), kind.name, sets={f"ballot {ballot.number}": state} | gone)
 
     return make
 

@@ -30,7 +30,7 @@ from typing import Any
 import click
 import sqlalchemy as sa
 
-from bench.owner_commands import COMMANDS, PAGES, Press, begin, look, standing
+from bench.owner_commands import COMMANDS, PAGES, UNKNOWN, Press, begin, look, standing
 from core.commands.integrity import check_store
 from core.errors import BusyError, RunoffError, StaleError
 from core.store import Store, open_store
@@ -230,7 +230,7 @@ def _lost_of(entries: list[dict[str, Any]], done: list[Step], holds: dict[str, A
         set_last |= {key: (value, step_of) for key, value in step_of.sets.items()}
     for key, (value, step) in set_last.items():
         held = json.loads(json.dumps(holds.get(key)))
-        if held != value:
+        if held != value and value != UNKNOWN:
             yield f"{step.name} of owner {step.owner} set {key} to {value!r}, which is {held!r} now"
 
 
@@ -240,9 +240,24 @@ def _fits(entry: dict[str, Any], step: Step) -> bool:
     return bool(entry["revision"] > step.revision) and step.tag in json.dumps(entry["detail"], ensure_ascii=False)
 
 
+# Actions that set the same things.
+_ALIKE = (
+    {"exclude voters", "readmit voters"},
+    {"archive project", "restore project"},
+    {"accept upload", "withdraw upload"},
+    {"map columns", "forget columns"},
+    {"switch server on", "switch server off"},
+    {"open voting", "discard ballot", "draw ballot", "close ballot", "reopen ballot"},
+    {"add embedding", "remove embedding", "import embedding", "set look-up", "set subwords", "apply remedy"}
+    | {"take remedy back"},
+    {"add areas", "change area", "change areas", "add near tokens", "delete area", "bring area back"}
+    | {"correct spelling"},
+)
+
+
 def _touches(action: str, step: Step) -> bool:
-    """Whether an entry that no step wrote may have set what the step set: one of a like action."""
-    return action == step.action or {action, step.action} <= {"exclude voters", "readmit voters"}
+    """Whether an entry that no step wrote may have set what the step set."""
+    return action == step.action or any({action, step.action} <= alike for alike in _ALIKE)
 
 
 @contextmanager
