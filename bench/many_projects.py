@@ -152,7 +152,7 @@ def make(store: Store, meter: Meter, number: int, appearances: int) -> Made:
             sa.select(sa.func.min(_voters().c.id)).where(_voters().c.project_id == project)
         ).scalar_one()
     measured("leaving a voter out", lambda: exclude_voters(store, project, [voter], "answers at random"))
-    settings = VotingSettings(task_size=100, tasks_per_voter=5, examples=False)
+    settings = VotingSettings(task_size=50, tasks_per_voter=5, examples=False)
     made = Made(project, costs, "", None)
 
     def opened() -> None:

@@ -188,7 +188,8 @@ def two_owners(store: Store, *, seed: int, seconds: float, n_steps: int = 10**9,
     steps = journal(store.folder)
     for step in steps:
         found[step.outcome] += 1
-        found[f"{step.name}: {step.outcome}"] += 1
+        name = "a page, and a button of it" if step.name.startswith("page ") else step.name
+        found[f"{name}: {step.outcome}"] += 1
         if step.outcome == "fault":
             found[f"fault: {step.name}: {step.said}"] += 1
     for said in lost(store, steps):
@@ -280,7 +281,7 @@ def workspace(database: str) -> Iterator[Store]:
 @click.command()
 @click.option("--minutes", default=10.0, show_default=True)
 @click.option("--seed", default=1, show_default=True, help="Of both owners' dice.")
-@click.option("--pages", default=0.2, show_default=True, help="How often a page is run and pressed.")
+@click.option("--pages", default=0.1, show_default=True, help="How often a page is run and pressed.")
 @click.option("--database", type=click.Choice(["sqlite", "postgresql"]), default="sqlite", show_default=True)
 def main(minutes: float, seed: int, pages: float, database: str) -> None:
     """Let two owners press, and tell what came of it."""
