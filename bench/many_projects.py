@@ -9,6 +9,7 @@ first one and of the last. With `--database postgresql` the tables are on a serv
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import time
@@ -44,7 +45,8 @@ from core.tokens.files import AreaTokens
 from core.voting import api
 from tests.postgres_server import PostgresServer, postgres_server
 
-N_AREAS, N_TOKENS = 10, 30  # 4,350 items
+N_AREAS = 10
+APPEARANCES = 36  # of an item in a ballot, about
 N_VOTERS = 200  # of files
 SECOND = 0.5  # of the second ballot's comparisons a file has votes on
 N_KEPT, KEPT_BYTES = 10, 100_000  # results of jobs that a project keeps, and how long each is
@@ -112,6 +114,17 @@ class OnPostgres:
 Meter = OnSqlite | OnPostgres
 
 
+def size_of(votes: int) -> tuple[int, int]:
+    """Tokens of an area and appearances of an item, for about so many votes in both ballots.
+
+    >>> size_of(100_000), size_of(2_000)
+    ((30, 37), (5, 32))
+    """
+    per_item = (1 + SECOND * SECOND) / 2  # comparisons that are voted on, for each of its appearances
+    n_tokens = max(4, round(0.5 + math.sqrt(2 * votes / (N_AREAS * APPEARANCES * per_item))))
+    return n_tokens, round(votes / (N_AREAS * n_tokens * (n_tokens - 1) / 2 * per_item))
+
+
 @dataclass
 class Made:
     """A project of the bench, what its commands cost, and a voter of its page under way."""
@@ -128,15 +141,16 @@ class Made:
         self.view = api.vote(open_store(), self.code, self.view.cookie, form, choice="left", **at)
 
 
-def make(store: Store, meter: Meter, number: int, appearances: int) -> Made:
-    """Make a project of this number by its commands, each of which is measured."""
+def make(store: Store, meter: Meter, number: int, size: tuple[int, int]) -> Made:
+    """Make a project of this number by its commands, each measured; `size` as by `size_of`."""
+    n_tokens, appearances = size
     costs: dict[str, Cost] = {}
 
     def measured(name: str, action: Callable[[], Any]) -> None:
         costs[name] = meter.cost(store, action)
 
     project = create_project(store, f"Project {number}", seed=6)
-    words = [AreaTokens(f"Area {a}", tuple(f"token {a}-{n}" for n in range(N_TOKENS))) for a in range(N_AREAS)]
+    words = [AreaTokens(f"Area {a}", tuple(f"token {a}-{n}" for n in range(n_tokens))) for a in range(N_AREAS)]
     measured("adding areas", lambda: add_areas(store, project, words))
     plan = PlanSettings(n_ballots=2, keep=0.5, appearances=appearances, seed=7, protocol="paper")
     measured("saving the plan", lambda: save_plan(store, project, plan))
@@ -251,10 +265,9 @@ def table(alone: dict[str, Cost], among: dict[str, Cost], unit: str) -> tuple[li
 @click.option("--database", type=click.Choice(["sqlite", "postgresql"]), default="sqlite", show_default=True)
 def main(projects: int, votes: int, database: str) -> None:
     """Measure the first project, make the others, and measure again."""
-    n_items = N_AREAS * N_TOKENS * (N_TOKENS - 1) // 2
-    appearances = max(2, round(votes / (n_items / 2 * (1 + SECOND * SECOND))))
+    size = size_of(votes)
     with _workspace(database) as (store, meter):
-        first = make(store, meter, 1, appearances)
+        first = make(store, meter, 1, size)
         for name in ("one", "two"):
             add_embedding(store, first.id, name)
         looked_at(store, meter, first.id)  # imports, and what is worked out once a process
@@ -262,7 +275,7 @@ def main(projects: int, votes: int, database: str) -> None:
         alone["a vote on the voting page"] = meter.cost(store, first.vote)
         last = first
         for number in range(2, projects + 1):
-            last = make(store, meter, number, appearances)
+            last = make(store, meter, number, size)
             click.echo(f"{number} of {projects} projects", err=True)
         among = looked_at(store, meter, first.id) | around(store, meter)
         among["a vote on the voting page"] = meter.cost(store, first.vote)

@@ -199,7 +199,8 @@ def two_owners(store: Store, *, seed: int, seconds: float, n_steps: int = 10**9,
 
 def journal(folder: Path) -> list[Step]:
     """What both owners did."""
-    lines = [line for number in (1, 2) for line in (folder / f"owner-{number}.jsonl").read_text().splitlines()]
+    paths = sorted(folder.glob("owner-*.jsonl"))
+    lines = [line for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     return [Step(**json.loads(line)) for line in lines]
 
 
