@@ -214,20 +214,31 @@ def _visit(project: str) -> tuple[dict[str, Took], dict[str, int]]:
     """What one run took of each page's script, without a browser; and the rows of its largest table or chart."""
     times, rows = {}, {}
     for key in PAGES:
-        app = AppTest.from_file(str(MAIN), default_timeout=600)
-        app.query_params["project"] = project
-        if key != "project":
-            # The first run of a session is the front page's, which the cache has.
-            app.run()
-            app.switch_page(f"../pages/{key}.py")
-        # What a page begins by itself would have the processors while the next one is measured.
-        with large_clicks.only_written_down(), patch.object(lazy_df_source, "resolve_lazy_source", _first_rows):
-            times[key] = timed(app.run)
+        app = page_of(project, key)
+        times[key] = timed(lambda app=app: run_page(app))  # type: ignore[misc]  # mypy takes it for another function
         large_clicks.end_jobs(project)
-        if app.exception:
-            raise RuntimeError(f"The page {key} failed: {app.exception[0].value}")
         rows[key] = max((_rows_of(element) for element in _tables(app)), default=0)
     return times, rows
+
+
+def page_of(project: str, key: str) -> AppTest:
+    """A page of a project in a session of its own, just before the page's first run."""
+    app = AppTest.from_file(str(MAIN), default_timeout=600)
+    app.query_params["project"] = project
+    if key != "project":
+        # The first run of a session is the front page's, which the cache has.
+        app.run()
+        app.switch_page(f"../pages/{key}.py")
+    return app
+
+
+def run_page(app: AppTest) -> None:
+    """Run a page as the server would; the jobs that it begins are only written down (`large_clicks.end_jobs`)."""
+    # What a page begins by itself would have the processors while the next one is measured.
+    with large_clicks.only_written_down(), patch.object(lazy_df_source, "resolve_lazy_source", _first_rows):
+        app.run()
+    if app.exception:
+        raise RuntimeError(f"The page failed: {app.exception[0].value}")
 
 
 def _first_rows(data: Any, lazy: bool | None, *, is_selection_activated: bool) -> Any:

@@ -86,6 +86,14 @@ class PostgresServer:
         self.stop()
         raise RuntimeError((self.folder / "server.log").read_text(errors="replace")[-2000:])
 
+    def seconds_of_ended(self) -> float:
+        """Seconds of a processor that the server's sessions took which have ended, on Linux; elsewhere 0."""
+        status = Path(f"/proc/{self._process.pid if self._process else 0}/stat")
+        if not status.exists():
+            return 0.0
+        fields = status.read_text().rpartition(")")[2].split()
+        return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
     def stop(self) -> None:
         """End the server at once, as if the machine had lost its power."""
         if self._process is not None:

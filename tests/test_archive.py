@@ -44,7 +44,7 @@ from core.store.projects.plans import register_plan
 from core.store.projects.project_commands import create_project, get_project, list_projects, read_log
 from core.store.projects.project_zip import read_table, write_table
 from core.store.scores.project_dataset import read_ballot_scores, read_dataset
-from core.store.tokens.frequencies import source_of, use_list
+from core.store.tokens.frequencies import RareTerms, source_of, use_list
 from core.store.votes.checks import add_gold
 from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import progress_of
@@ -100,7 +100,7 @@ def make_campaign(store):
             close_ballot(store, project_id)
     vote_on_the_page(store, project_id)
     simulate_votes(store, project_id, share=0.5)
-    use_list(store, project_id, b"cat\t100\ndog\t50\n", "list.tsv", share=0.1, lower=True)
+    use_list(store, project_id, b"cat\t100\ndog\t50\n", "list.tsv", RareTerms(0.1, lower=True))
     with store.write() as conn:
         for id_, name in (("e" * 16, "Here"), ("f" * 16, "Elsewhere")):
             record_import(conn, id_, name=name, source="/data/x.vec", info=INFO)

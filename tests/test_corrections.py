@@ -30,7 +30,7 @@ from core.store.tokens.areas import (
     read_items,
     set_item_rules,
 )
-from core.store.tokens.frequencies import source_of, use_list
+from core.store.tokens.frequencies import RareTerms, source_of, use_list
 from core.store.votes.intake import accept_upload, preview_upload
 from core.tokens.files import AreaTokens
 from core.views import tokens
@@ -179,7 +179,7 @@ def test_a_copy_without_ballots_has_all_that_was_chosen_and_no_vote(store):
     project_id = make_project(store, kind="trial")
     rules = ItemRules(excluded=(("Animals", "dog", "cat"),), merge_shared=True)
     set_item_rules(store, project_id, rules)
-    use_list(store, project_id, b"word,count\ncat,5\ndog,1\n", "counts.csv", share=0.2, lower=True)
+    use_list(store, project_id, b"word,count\ncat,5\ndog,1\n", "counts.csv", RareTerms(0.2, lower=True))
     accept_upload(store, project_id, answer_batch(draw_batch(store, project_id), choose=longer_pair), "r.csv")
     close_ballot(store, project_id)
     copy = copy_without_ballots(store, project_id, "Again")

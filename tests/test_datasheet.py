@@ -33,7 +33,7 @@ from core.store.projects.project_commands import create_project
 from core.store.projects.releases import read_fields, save_fields
 from core.store.scores.project_dataset import read_dataset
 from core.store.tokens.areas import add_areas, items_of
-from core.store.tokens.frequencies import use_list
+from core.store.tokens.frequencies import RareTerms, use_list
 from core.store.votes.checks import add_gold
 from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes
@@ -320,7 +320,7 @@ class TestFields:
 
 def test_the_rare_tokens_of_each_area_are_counted(store, project):
     """The mean of the list is 2,500.5, a tenth of it 250: cat is rare, and so is what the list lacks."""
-    use_list(store, project, b"cat,1\ndog,3000\nsaw,3000\nhouse,4001\n", "corpus.csv", share=0.1, lower=False)
+    use_list(store, project, b"cat,1\ndog,3000\nsaw,3000\nhouse,4001\n", "corpus.csv", RareTerms(0.1, lower=False))
     areas = {area.name: (area.n_tokens, area.n_rare) for area in view.load(store, project).areas}
     assert areas == {"Animals": (6, 5), "Tools": (4, 3)}
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from core.errors import StaleError, StoreError
+from core.errors import BusyError, StaleError, StoreError
 from core.store import command as commands
 from core.store import engine, open_store
 from core.store import schema as t
@@ -165,8 +165,9 @@ def test_a_locked_database_is_told_in_words(store, monkeypatch):
     project_id = create_project(store, "Busy")
     monkeypatch.setattr(engine, "BUSY_MS", 50)
     impatient = engine.Store(store.folder, engine.make_engine(store.folder / "runoff.sqlite"))
-    with store.write(), pytest.raises(StoreError, match="locked"):
+    with store.write(), pytest.raises(BusyError, match="Another program is at work") as told:
         create_project(impatient, "Other")
+    assert "locked" not in str(told.value)  # SQLite's own words
     assert [project.id for project in list_projects(store)] == [project_id]
     impatient.engine.dispose()
 

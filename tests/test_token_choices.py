@@ -8,7 +8,7 @@ from campaigns import AREAS, draw_batch, make_project
 from core.errors import InputError, StaleError, StoreError
 from core.store.projects.project_commands import get_project
 from core.store.tokens.areas import ItemRules, add_areas, make_items, read_items, set_item_rules
-from core.store.tokens.frequencies import source_of, use_list, use_ranks, use_wordfreq
+from core.store.tokens.frequencies import RareTerms, source_of, use_list, use_ranks, use_wordfreq
 from core.tokens.files import AreaTokens
 from core.views import tokens
 
@@ -60,7 +60,7 @@ def test_rules_are_fixed_once_ballot_1_is_drawn_and_checked_for_staleness(store)
 def test_rare_tokens_by_a_list_of_ones_own(store):
     project_id = make_project(store, plan=None)
     assert tokens.load(store, project_id).rare is None
-    use_list(store, project_id, LIST, "../counts.csv", share=0.1, lower=False)
+    use_list(store, project_id, LIST, "../counts.csv", RareTerms(0.1, lower=False))
     found = tokens.load(store, project_id).rare
     assert (found.source.kind, found.source.label, found.is_proxy) == ("corpus", "counts.csv", False)
     rare = dict(zip(found.tokens["token"], found.tokens["rare"], strict=True))
@@ -68,7 +68,7 @@ def test_rare_tokens_by_a_list_of_ones_own(store):
     assert found.by_area.set_index("area").loc["Animals", "n_tokens"] == 6
     (kept,) = store.uploads.iterdir()
     assert kept.read_bytes() == LIST
-    use_list(store, project_id, LIST, "counts.csv", share=0.5, lower=False)
+    use_list(store, project_id, LIST, "counts.csv", RareTerms(0.5, lower=False))
     again = tokens.load(store, project_id).rare
     assert dict(zip(again.tokens["token"], again.tokens["rare"], strict=True))["horse"]
 
@@ -76,12 +76,12 @@ def test_rare_tokens_by_a_list_of_ones_own(store):
 def test_proxies_are_named_as_such(store):
     project_id = make_project(store, plan=None)
     pytest.importorskip("wordfreq")
-    use_wordfreq(store, project_id, "en", share=0.1, lower=True)
+    use_wordfreq(store, project_id, "en", RareTerms(0.1, lower=True))
     found = tokens.load(store, project_id).rare
     assert found.is_proxy
     assert "wordfreq" in found.source.label
     with pytest.raises(InputError, match="language"):
-        use_wordfreq(store, project_id, "xx", share=0.1, lower=True)
+        use_wordfreq(store, project_id, "xx", RareTerms(0.1, lower=True))
     assert tokens.load(store, project_id).rare.source.language == "en"
 
 
@@ -89,11 +89,11 @@ def test_what_cannot_be_used_changes_nothing(store):
     project_id = make_project(store, plan=None)
     before = get_project(store, project_id).revision
     with pytest.raises(InputError):
-        use_list(store, project_id, b"no counts here", "x.csv", share=0.1, lower=False)
+        use_list(store, project_id, b"no counts here", "x.csv", RareTerms(0.1, lower=False))
     with pytest.raises(InputError, match="between 0 and 1"):
-        use_list(store, project_id, LIST, "x.csv", share=0.0, lower=False)
+        use_list(store, project_id, LIST, "x.csv", RareTerms(0.0, lower=False))
     with pytest.raises(StoreError, match="no longer compared"):
-        use_ranks(store, project_id, "nobody", share=0.1, lower=False)
+        use_ranks(store, project_id, "nobody", RareTerms(0.1, lower=False))
     assert get_project(store, project_id).revision == before
     with store.read() as conn:
         assert source_of(conn, project_id) is None
@@ -101,7 +101,7 @@ def test_what_cannot_be_used_changes_nothing(store):
 
 def test_a_lost_list_is_told_and_the_page_still_works(store):
     project_id = make_project(store, plan=None)
-    use_list(store, project_id, LIST + b"owl,7\n", "counts.csv", share=0.1, lower=False)
+    use_list(store, project_id, LIST + b"owl,7\n", "counts.csv", RareTerms(0.1, lower=False))
     for kept in store.uploads.iterdir():
         kept.unlink()
     assert "can't be read" in tokens.load(store, project_id).rare.problem

@@ -16,7 +16,7 @@ from core.__main__ import cli
 from core.errors import InputError
 from core.store.projects.project_commands import create_project
 from core.store.tokens.areas import add_areas, read_areas
-from core.store.tokens.frequencies import frequencies_of, source_of, use_list
+from core.store.tokens.frequencies import RareTerms, frequencies_of, source_of, use_list
 from core.tokens.files import AreaTokens, open_list, read_areas_file, read_pasted
 from core.tokens.frequencies import read_frequencies
 
@@ -365,7 +365,7 @@ def test_the_command_tells_rare_tokens_by_a_list_in_its_encoding(tmp_path):
 def test_a_frequency_list_is_kept_so_that_it_is_read_in_its_encoding_ever_after(store):
     data = "word,count\n铁砧,30\n驳船,10\n".encode("gbk")
     project_id = create_project(store, "Counted")
-    use_list(store, project_id, data, "c.csv", encoding="gbk", share=0.1, lower=False)
+    use_list(store, project_id, data, "c.csv", RareTerms(0.1, lower=False), encoding="gbk")
     with store.read() as conn:
         source = source_of(conn, project_id)
         assert source is not None

@@ -5,6 +5,7 @@ Each is a process of its own, as a second app or a second machine would be.
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import threading
@@ -116,6 +117,65 @@ def test_a_stale_edit_is_told_and_changes_nothing(store):
         save_plan(store, project_id, replace(PLAN, appearances=6), expected_revision=seen)
     assert get_project(store, project_id).name == "First"
     assert read_plan(store, project_id).appearances == PLAN.appearances
+
+
+# Commands that no revision is asked of, and why nothing of another owner's is overwritten by them.
+COMPARED = {
+    "add_areas": "refuses names that are there",
+    "change_area": "compares the area with the one that was seen",
+    "change_areas": "compares the areas with those that were seen",
+    "add_tokens": "compares the area with the one that was seen",
+    "delete_area": "compares the area with the one that was seen",
+    "restore_area": "refuses a name that is there",
+    "correct_spelling": "finds the token by the spelling that was seen",
+    "accept_upload": "adds, by a reading of the store as it is",
+    "withdraw_upload": "refuses a file that is withdrawn",
+    "add_embedding": "adds",
+    "import_into": "adds",
+    "remove_embedding": "takes one away, which leaves its import",
+    "keep_release": "compares the revision itself, and refuses a version that is there",
+    "publish_on_turkle": "adds",
+    "fetch_from_turkle": "notes when",
+    "believe": "of trial projects, which programs make",
+}
+
+
+def opens_a_command(function: ast.FunctionDef) -> bool:
+    """Whether a function has a `with command(…)` or `with _rewriting(…)` of its own."""
+    named = {"command", "_rewriting"}
+    items = (item for node in ast.walk(function) if isinstance(node, ast.With) for item in node.items)
+    calls = (item.context_expr for item in items if isinstance(item.context_expr, ast.Call))
+    return any(isinstance(call.func, ast.Name) and call.func.id in named for call in calls)
+
+
+def test_every_command_is_checked_against_what_was_seen_or_overwrites_nothing():
+    """A function of the store that others call takes the revision, or is known to compare by itself."""
+    unchecked = set()
+    for path in sorted((ROOT / "core" / "store").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and opens_a_command(node):
+                arguments = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+                if "expected_revision" not in arguments:
+                    unchecked.add(node.name)
+    assert unchecked == set(COMPARED)
+
+
+def test_every_page_sends_the_revision_that_it_showed():
+    """Wherever a page gives a command that takes one."""
+    takes = set()
+    for path in sorted((ROOT / "core").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and "expected_revision" in {a.arg for a in node.args.kwonlyargs}:
+                takes.add(node.name)
+    missing = []
+    for path in sorted([*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "carry_out":
+                given = node.args[0]
+                sends = "expected_revision" in {keyword.arg for keyword in node.keywords}
+                if isinstance(given, ast.Name) and given.id in takes and not sends:
+                    missing.append(f"{path.relative_to(ROOT)}:{node.lineno}: {given.id}")
+    assert missing == []
 
 
 def test_owners_of_one_project_and_of_others_write_at_once(store):

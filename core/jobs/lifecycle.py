@@ -119,9 +119,10 @@ def project_jobs(store: Store, project_id: str, *kinds: str, limit: int = 10) ->
 
 def recent_paths(store: Store) -> list[str]:
     """Up to eight files that were imported by their path and are still there, the newest first."""
+    query = sa.select(t.job.c.params).where(t.job.c.kind == "import_embedding").order_by(t.job.c.created_at.desc())
     with store.read() as conn:
-        jobs = _select(conn, t.job.c.kind == "import_embedding")
-    paths = dict.fromkeys(job.params["path"] for job in jobs if not job.params.get("uploaded"))
+        asked = conn.execute(query).scalars().all()
+    paths = dict.fromkeys(params["path"] for params in asked if not params.get("uploaded"))
     return [path for path in paths if Path(path).is_file()][:8]
 
 

@@ -129,8 +129,9 @@ def in_words(engine: sa.Engine, folder: Path, error: sa.exc.SQLAlchemyError | sq
         return InputError("A text holds a character that the database can't keep (NUL). Take it out.")
     for part, told in _STATES.items():
         if state.startswith(part):
-            kind = BusyError if part in _BUSY else StoreError
-            return kind(f"{name_of(engine, starts=True)} can't do it ({said}): {told}.")
+            if part in _BUSY:  # PostgreSQL's own words (a deadlock, a timeout) would say nothing to an owner
+                return BusyError(f"{name_of(engine, starts=True)} can't do it now, and nothing was changed: {told}.")
+            return StoreError(f"{name_of(engine, starts=True)} can't do it ({said}): {told}.")
     return None
 
 
@@ -220,7 +221,6 @@ def check_keys(conn: sa.Connection) -> int:
 
 # A part of SQLite's own words, and what to do then; the first that fits is taken.
 _CURES = {
-    "locked": "Another program is at work in {folder}: try again.",
     "readonly": "Runoff may not write there. Give the user who runs it the right to write to {folder} and all in it, "
     "or choose another folder with RUNOFF_WORKSPACE.",
     "unable to open": "Runoff may not read or write there, or the disk is full. Look at the rights of {folder} and at "
@@ -242,9 +242,8 @@ def _sqlite_in_words(folder: Path, error: sa.exc.DBAPIError | sqlite3.Error) -> 
         )
     if not isinstance(cause, sqlite3.OperationalError):
         return None
+    if "locked" in said:
+        return BusyError(f"Another program is at work in {folder} for too long. Nothing was changed: try again.")
     cures = (cure for part, cure in _CURES.items() if part in said)
-    cure = next(
-        cures, "If it is locked, another program is at work in {folder}: try again. If the disk is full, make room."
-    )
-    kind = BusyError if "locked" in said else StoreError
-    return kind(f"The workspace can't do it now ({said}), and nothing was changed. {cure.format(folder=folder)}")
+    cure = next(cures, "If the disk is full, make room. Then try again.")
+    return StoreError(f"The workspace can't do it now ({said}), and nothing was changed. {cure.format(folder=folder)}")

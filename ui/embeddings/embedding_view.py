@@ -144,7 +144,10 @@ def lookup_form(store: Store, project: Project, imported: Imported) -> None:
         )
         if st.form_submit_button("Apply"):
             done = f"{imported.name} looks tokens up this way from now on, everywhere in this project."
-            frame.carry_out(set_lookup, store, project.id, imported.id, LookUp(lower, as_mode(multiword)), done=done)
+            frame.carry_out(
+                set_lookup, store, project.id, imported.id, LookUp(lower, as_mode(multiword)),
+                done=done, expected_revision=frame.expected(),
+            )  # fmt: skip
 
 
 def share(found: Coverage) -> str:
@@ -188,7 +191,10 @@ def _subwords(view: EmbeddingView, project: Project) -> None:
         done = f"{name} knows only the words of its vocabulary now."
         if use:
             done = f"{name} makes vectors of missing words now."
-        frame.carry_out(set_subwords, frame.store(), project.id, view.imported.id, use, done=done)
+        frame.carry_out(
+            set_subwords, frame.store(), project.id, view.imported.id, use,
+            done=done, expected_revision=frame.expected(),
+        )  # fmt: skip
 
 
 def figure3(figure: Figure3, project: Project, name: str) -> None:

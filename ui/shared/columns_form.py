@@ -130,9 +130,14 @@ def mapping_box(store: Store, project: Project, file: Any, *, needed: bool) -> N
                 "Read it this way", type="primary", key=f"map-{file.file_id}", disabled=not mapping.is_complete
             ):
                 done = "These columns are remembered: from now on files with the same header are read this way."
-                frame.carry_out(remember_mapping, store, project.id, found.header, mapping, done=done)
+                frame.carry_out(
+                    remember_mapping, store, project.id, found.header, mapping,
+                    done=done, expected_revision=frame.expected(),
+                )  # fmt: skip
             if known is not None and st.button("Forget these columns", key=f"unmap-{file.file_id}"):
-                frame.carry_out(forget_mapping, store, project.id, found.header, done="The columns are forgotten.")
+                done = "The columns are forgotten."
+                seen = frame.expected()
+                frame.carry_out(forget_mapping, store, project.id, found.header, done=done, expected_revision=seen)
 
 
 def _table(file: Any) -> file_kinds.Columns | None:

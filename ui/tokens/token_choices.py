@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +13,7 @@ from core.store import Store
 from core.store.projects.embedding_library import read_embeddings
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import ItemRules, set_item_rules
-from core.store.tokens.frequencies import RareTokens, use_list, use_ranks, use_wordfreq
+from core.store.tokens.frequencies import RareTerms, RareTokens, use_list, use_ranks, use_wordfreq
 from core.tokens.frequencies import Frequencies, read_frequencies, wordfreq_languages
 from core.views import file_kinds
 from core.views.tokens import TokensView
@@ -68,7 +67,7 @@ def _choose(store: Store, project: Project) -> None:
     kind = choosers.radio("Source", sources, key=f"freq-kind-{project.id}")
     per_cent = st.number_input("Rare below this share of the mean, %", 0.1, 100.0, 10.0, key=f"share-{project.id}")
     lower = st.toggle("Look tokens up in lower case too", key=f"freq-lower-{project.id}")
-    terms = {"share": per_cent / 100, "lower": lower}
+    terms = RareTerms(per_cent / 100, lower)
     done = "The frequencies are in use."
     if kind == "corpus":
         file = st.file_uploader("CSV or TSV of words and counts", key=f"freq-file-{project.id}")
@@ -81,7 +80,8 @@ def _choose(store: Store, project: Project) -> None:
             return
         chosen = choosers.embedding("Embedding", mine, key=f"freq-embedding-{project.id}")
         if st.button("Use its order", type="primary"):
-            frame.carry_out(use_ranks, store, project.id, chosen.id, **terms, done=done)
+            seen = frame.expected()
+            frame.carry_out(use_ranks, store, project.id, chosen.id, terms, done=done, expected_revision=seen)
     else:
         languages = wordfreq_languages()
         if not languages:
@@ -91,10 +91,11 @@ def _choose(store: Store, project: Project) -> None:
         first = "en" if "en" in codes else next(iter(codes))
         language = choosers.selectbox("Language", codes, first, key=f"freq-language-{project.id}")
         if st.button("Use wordfreq", type="primary"):
-            frame.carry_out(use_wordfreq, store, project.id, language, **terms, done=done)
+            seen = frame.expected()
+            frame.carry_out(use_wordfreq, store, project.id, language, terms, done=done, expected_revision=seen)
 
 
-def _use_list(store: Store, project: Project, data: bytes, filename: str, key: str, terms: dict[str, Any]) -> None:
+def _use_list(store: Store, project: Project, data: bytes, filename: str, key: str, terms: RareTerms) -> None:
     """The encoding of a list, what is read from it so, and the button that uses it."""
     try:
         file_kinds.check("frequencies", data, filename)
@@ -113,7 +114,10 @@ def _use_list(store: Store, project: Project, data: bytes, filename: str, key: s
         st.caption(frame.plain(str(note)))
     if st.button("Use this list", type="primary"):
         done = "The frequencies are in use."
-        frame.carry_out(use_list, store, project.id, data, filename, encoding=encoding, **terms, done=done)
+        frame.carry_out(
+            use_list, store, project.id, data, filename, terms,
+            encoding=encoding, done=done, expected_revision=frame.expected(),
+        )  # fmt: skip
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -181,7 +181,9 @@ def _missing_questions(conn: sa.Connection, ballot_id: int) -> np.ndarray:
     one, two = t.question_option.alias("one"), t.question_option.alias("two")
     first, second = t.item.alias("first"), t.item.alias("second")
     q, place = t.question.c, t.task_question.c
-    begun = sa.exists().where(t.assignment.c.task_id == place.task_id)
+    begun = sa.select(t.assignment.c.task_id).where(
+        t.assignment.c.ballot_id == ballot_id, t.assignment.c.task_id.is_not(None)
+    )
     query = (
         sa.select(place.task_id, q.id, first.c.position, second.c.position)
         .join(t.task_question, place.question_id == q.id)
@@ -189,7 +191,10 @@ def _missing_questions(conn: sa.Connection, ballot_id: int) -> np.ndarray:
         .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
         .join(first, first.c.id == one.c.item_id)
         .join(second, second.c.id == two.c.item_id)
-        .where(q.ballot_id == ballot_id, sa.or_(q.n_votes < q.n_wanted, sa.and_(q.n_wanted == 0, ~begun)))
+        .where(
+            q.ballot_id == ballot_id,
+            sa.or_(q.n_votes < q.n_wanted, sa.and_(q.n_wanted == 0, place.task_id.not_in(begun))),
+        )
         .order_by(place.task_id, place.n)
     )
     rows = fetch_rows(conn, query)

@@ -213,29 +213,40 @@ def unlink_embedding(conn: sa.Connection, project_id: str, embedding_id: str) ->
     conn.execute(sa.delete(t.project_embedding).filter_by(**key))
 
 
-def set_subwords(store: Store, project_id: str, embedding_id: str, use: bool) -> None:
+def set_subwords(
+    store: Store, project_id: str, embedding_id: str, use: bool, *, expected_revision: int | None = None
+) -> None:
     """Let an embedding make vectors of words outside its vocabulary in this project, or not."""
-    with command(store, project_id, "set subwords") as change:
+    with command(store, project_id, "set subwords", expected_revision=expected_revision) as change:
+        _compared(change.conn, project_id, embedding_id)
         change.detail = {"embedding": embedding_id, "subwords": use}
         key = {"project_id": project_id, "embedding_id": embedding_id}
         change.conn.execute(sa.update(t.project_embedding).filter_by(**key).values(subwords=use))
 
 
-def set_lookup(store: Store, project_id: str, embedding_id: str, look_up: LookUp) -> None:
+def set_lookup(
+    store: Store, project_id: str, embedding_id: str, look_up: LookUp, *, expected_revision: int | None = None
+) -> None:
     """Say how tokens are looked up in an embedding in this project.
 
     Raises `InputError` for the mean of parts in a table of similarities, which has no vectors.
     """
-    with command(store, project_id, "set look-up") as change:
-        of = next((e for e in embeddings_of(change.conn, project_id) if e.id == embedding_id), None)
-        if of is None:
-            raise StoreError("This embedding is no longer compared in the project.")
+    with command(store, project_id, "set look-up", expected_revision=expected_revision) as change:
+        of = _compared(change.conn, project_id, embedding_id)
         if look_up.takes_means and not of.has_vectors:
             raise InputError(f"{of.name} gives similarities of pairs; it has no vectors to take a mean of.")
         values = {"lower": look_up.lower, "multiword": look_up.multiword}
         change.detail = {"embedding": embedding_id, "name": of.name, **values}
         key = {"project_id": project_id, "embedding_id": embedding_id}
         change.conn.execute(sa.update(t.project_embedding).filter_by(**key).values(**values))
+
+
+def _compared(conn: sa.Connection, project_id: str, embedding_id: str) -> Imported:
+    """An embedding of the project; `StoreError` where it isn't one any more."""
+    found = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
+    if found is None:
+        raise StoreError("This embedding is no longer compared in the project. Add it again first.")
+    return found
 
 
 def set_remedy(

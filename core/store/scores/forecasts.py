@@ -258,7 +258,7 @@ def fit_stored(store: Store, project_id: str, area_id: int | None, similarity: s
         project = project_row(conn, project_id)
         votes = [ballot_votes(conn, ballot.id) for ballot in _ballots(conn, project_id, area_id, which)]
         z = _by_ranks(conn, project_id, area_id, similarity, project.notion) if similarity in FAMILIES else None
-        simulated = _is_simulated(conn, votes)
+        simulated = _is_simulated(conn, project_id, votes)
     if similarity in FAMILIES and z is None:
         return StoredFit(
             None,
@@ -296,8 +296,8 @@ def _by_ranks(
     return similarity_from_ranks(of_items["score"].to_numpy(), family, notion=notion)
 
 
-def _is_simulated(conn: sa.Connection, votes: list[BallotVotes]) -> bool:
-    query = sa.select(t.voter.c.id).where(t.voter.c.platform == PLATFORM)
+def _is_simulated(conn: sa.Connection, project_id: str, votes: list[BallotVotes]) -> bool:
+    query = sa.select(t.voter.c.id).where(t.voter.c.project_id == project_id, t.voter.c.platform == PLATFORM)
     simulated = list(conn.execute(query).scalars())
     return any(bool(np.isin(ballot.voter, simulated).any()) for ballot in votes)
 

@@ -146,7 +146,8 @@ def voters_heard(conn: sa.Connection, project_id: str, platform: str) -> set[str
     query = (
         sa.select(t.voter.c.external_id)
         .join(t.assignment, t.assignment.c.voter_id == t.voter.c.id)
-        .where(t.voter.c.project_id == project_id, t.voter.c.platform == platform, answered)
+        .join(t.ballot, t.ballot.c.id == t.assignment.c.ballot_id)  # an index leads from ballots, none from voters
+        .where(t.ballot.c.project_id == project_id, t.voter.c.platform == platform, answered)
         .distinct()
     )
     return {row[0] for row in fetch_rows(conn, query)}

@@ -33,7 +33,7 @@ from ..ballots.ballot_rows import (
 )
 from ..command import Change, fetch_rows, insert_rows
 from ..projects.plans import rankings_of
-from ..votes.tallies import ballot_votes
+from ..votes.tallies import ballot_votes, ballots_with
 from .next_ballot_value import NextBallot, audit_votes, closed_fit_of, next_after, next_ballot_value, stored_audit
 
 # Where scores are kept: those of a ballot's items with the ballot, those of the whole field in `item_score`.
@@ -246,9 +246,7 @@ def rounds_without(
     `without` are all voters left out then. Nothing is written. Takes as long as closing these rounds did. Raises
     `StoreError` where a closed round can't be scored with the answers that are left.
     """
-    a = t.assignment.c
-    theirs = sa.select(a.ballot_id).where(a.voter_id.in_(sorted(moved))).distinct()
-    touched = set(conn.execute(theirs).scalars())
+    touched = ballots_with(conn, project_id, moved)
     found: list[tuple[Ballot, RoundScores]] = []
     for ranking in rankings_of(conn, project_id):
         moved_kinds: set[str] = set()  # of rounds before this one

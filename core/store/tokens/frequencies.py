@@ -46,6 +46,14 @@ class FrequencySource:
     lower: bool = False
 
 
+@dataclass(frozen=True)
+class RareTerms:
+    """When a token is rare by any source: below `share` (over 0, up to 1) of the mean frequency; `lower` as there."""
+
+    share: float = RARE_SHARE
+    lower: bool = False
+
+
 _COLUMNS = [t.frequency_source.c[name] for name in FrequencySource.__annotations__]
 
 
@@ -56,18 +64,27 @@ def source_of(conn: sa.Connection, project_id: str) -> FrequencySource | None:
 
 
 def use_list(
-    store: Store, project_id: str, data: bytes, filename: str, *, encoding: str | None = None, share: float, lower: bool
+    store: Store,
+    project_id: str,
+    data: bytes,
+    filename: str,
+    terms: RareTerms,
+    *,
+    encoding: str | None = None,
+    expected_revision: int | None = None,
 ) -> None:
     """Use a frequency list of one's own; the file is kept, in UTF-8 where an `encoding` was chosen for it, so that it
     is read so ever after. `InputError` if it is none.
     """
     name = safe_name(filename)
     found = read_frequencies(data, name, encoding=encoding)
-    source = FrequencySource("corpus", found.label, share=share, lower=lower)
-    _set(store, project_id, source, in_utf8(data, name, encoding), encoding)
+    source = FrequencySource("corpus", found.label, share=terms.share, lower=terms.lower)
+    _set(store, project_id, source, expected_revision, in_utf8(data, name, encoding), encoding)
 
 
-def use_ranks(store: Store, project_id: str, embedding_id: str, *, share: float, lower: bool) -> None:
+def use_ranks(
+    store: Store, project_id: str, embedding_id: str, terms: RareTerms, *, expected_revision: int | None = None
+) -> None:
     """Use the order of an embedding's vocabulary, a proxy. `InputError` if its order says nothing."""
     with store.read() as conn:
         imported = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
@@ -77,22 +94,30 @@ def use_ranks(store: Store, project_id: str, embedding_id: str, *, share: float,
     if embedding.kind != "vectors":
         raise InputError(f"{imported.name} is a table of similarities: its order says nothing about frequency.")
     from_ranks(embedding.vocabulary, imported.name)
-    source = FrequencySource("rank", imported.name, embedding_id=embedding_id, share=share, lower=lower)
-    _set(store, project_id, source)
+    source = FrequencySource("rank", imported.name, embedding_id=embedding_id, share=terms.share, lower=terms.lower)
+    _set(store, project_id, source, expected_revision)
 
 
-def use_wordfreq(store: Store, project_id: str, language: str, *, share: float, lower: bool) -> None:
+def use_wordfreq(
+    store: Store, project_id: str, language: str, terms: RareTerms, *, expected_revision: int | None = None
+) -> None:
     """Use the package wordfreq, a proxy. `InputError` where it isn't installed or doesn't know the language."""
     label = from_wordfreq(language).label
-    _set(store, project_id, FrequencySource("wordfreq", label, language=language, share=share, lower=lower))
+    source = FrequencySource("wordfreq", label, language=language, share=terms.share, lower=terms.lower)
+    _set(store, project_id, source, expected_revision)
 
 
 def _set(
-    store: Store, project_id: str, source: FrequencySource, data: bytes | None = None, encoding: str | None = None
+    store: Store,
+    project_id: str,
+    source: FrequencySource,
+    expected_revision: int | None,
+    data: bytes | None = None,
+    encoding: str | None = None,
 ) -> None:
     if not 0 < source.share <= 1:
         raise InputError("A token is rare below a share of the mean frequency between 0 and 1, such as 0.1.")
-    with command(store, project_id, "set frequencies") as change:
+    with command(store, project_id, "set frequencies", expected_revision=expected_revision) as change:
         if data is not None:
             source = replace(source, sha256=put_blob(store, data))
         change.detail = dict(vars(source)) | ({} if encoding is None else {"encoding": encoding})

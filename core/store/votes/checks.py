@@ -247,7 +247,7 @@ def counted_votes(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
     value, flipped = rows[:, 2], rows[:, 3]
     left = np.where(flipped == 1, 1 - value, value)
     left[(value == 0.5) | np.isnan(flipped)] = np.nan
-    names = _voter_names(conn, np.unique(rows[:, 1]).astype(int).tolist())
+    names = _voter_names(conn, ballot_ids, np.unique(rows[:, 1]).astype(int).tolist())
     codes, places = np.unique(rows[:, 1].astype(int), return_inverse=True)
     voter = np.array([names[code] for code in codes.tolist()], dtype=object)[places]
     return pd.DataFrame(
@@ -277,10 +277,13 @@ def voted_pairs(conn: sa.Connection, ballot_ids: Sequence[int]) -> np.ndarray:
     return np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 2)
 
 
-def _voter_names(conn: sa.Connection, ids: list[int]) -> dict[int, str]:
-    """Voters by their ids on the platform; those that two platforms share get the platform's name too."""
+def _voter_names(conn: sa.Connection, ballot_ids: Sequence[int], ids: list[int]) -> dict[int, str]:
+    """Voters of the ballots' project by their ids on the platform; those that two platforms share get the platform's
+    name too."""
     wanted = set(ids)
+    projects = sa.select(t.ballot.c.project_id).where(t.ballot.c.id.in_(list(ballot_ids)))
     query = sa.select(t.voter.c.id, t.voter.c.platform, t.voter.c.external_id)
+    query = query.where(t.voter.c.project_id.in_(projects)).order_by(t.voter.c.id)
     rows = [row for row in fetch_rows(conn, query) if row[0] in wanted]
     doubled = pd.Series([row[2] for row in rows], dtype="str").duplicated(keep=False)
     return {

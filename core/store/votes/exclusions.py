@@ -20,7 +20,7 @@ from ..ballots.ballot_rows import Ballot, every_ballot_of
 from ..command import Change, check_revision, command, project_row
 from ..engine import Store, now
 from ..scores.scoring import NewScores, rounds_without, scores_without, write_round_scores, write_scores
-from .tallies import excluded_ids, write_tallies
+from .tallies import ballots_with, excluded_ids, of_voters, write_tallies
 
 MAX_REASON = 500
 
@@ -127,9 +127,8 @@ def _follow(
 ) -> ExclusionChange:
     """Bring judgements, tallies and scores in line with who is left out now."""
     conn = change.conn
-    before = _n_excluded(conn, moved)
-    a = t.assignment.c
-    with_votes = set(conn.execute(sa.select(a.ballot_id).where(a.voter_id.in_(sorted(moved))).distinct()).scalars())
+    before = _n_excluded(conn, change.project_id, moved)
+    with_votes = ballots_with(conn, change.project_id, moved)
     for ballot in every_ballot_of(conn, change.project_id):
         if ballot.id in with_votes:
             write_tallies(conn, ballot.id)
@@ -137,17 +136,17 @@ def _follow(
         write_scores(change, new)
     for found, of_round in rounds:
         write_round_scores(change, found, of_round)
-    answers = abs(_n_excluded(conn, moved) - before)
+    answers = abs(_n_excluded(conn, change.project_id, moved) - before)
     change.detail = {"voters": len(moved), "judgements": answers, "ballots scored anew": len(scores) + len(rounds)}
     return ExclusionChange(len(moved), answers, len(scores) + len(rounds))
 
 
-def _n_excluded(conn: sa.Connection, voter_ids: set[int]) -> int:
+def _n_excluded(conn: sa.Connection, project_id: str, voter_ids: set[int]) -> int:
     query = (
         sa.select(sa.func.count())
         .select_from(t.judgement)
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
-        .where(t.assignment.c.voter_id.in_(sorted(voter_ids)), t.judgement.c.status == "excluded")
+        .where(of_voters(project_id, voter_ids), t.judgement.c.status == "excluded")
     )
     return int(conn.execute(query).scalar_one())
 

@@ -80,19 +80,23 @@ def read_mapping(store: Store, project_id: str, header: Sequence[str]) -> Mappin
         return mapping_of(conn, project_id, header)
 
 
-def remember_mapping(store: Store, project_id: str, header: Sequence[str], mapping: Mapping) -> None:
+def remember_mapping(
+    store: Store, project_id: str, header: Sequence[str], mapping: Mapping, *, expected_revision: int | None = None
+) -> None:
     """Read every file with these columns so from now on; a former mapping of theirs is replaced."""
     mapping.check(header)
-    with command(store, project_id, "map columns") as change:
+    with command(store, project_id, "map columns", expected_revision=expected_revision) as change:
         _forget(change.conn, project_id, header)
         row = {"project_id": project_id, "header": header_key(header), "mapping": mapping.stored(), "at": now()}
         change.conn.execute(sa.insert(t.column_mapping).values(row))
         change.detail = {"columns": mapping.named()}
 
 
-def forget_mapping(store: Store, project_id: str, header: Sequence[str]) -> None:
+def forget_mapping(
+    store: Store, project_id: str, header: Sequence[str], *, expected_revision: int | None = None
+) -> None:
     """Read files with these columns as a platform's own again."""
-    with command(store, project_id, "forget columns") as change:
+    with command(store, project_id, "forget columns", expected_revision=expected_revision) as change:
         _forget(change.conn, project_id, header)
 
 

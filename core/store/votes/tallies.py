@@ -161,6 +161,19 @@ def _of_voters(ballot_id: int, voter_ids: Iterable[int]) -> sa.ColumnElement[boo
     return _J.assignment_id.in_(theirs)
 
 
+def of_voters(project_id: str, voter_ids: Iterable[int]) -> sa.ColumnElement[bool]:
+    """Which assignments are of these voters of a project; by its ballots, from which an index leads."""
+    a = t.assignment.c
+    ballots = sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
+    return sa.and_(a.ballot_id.in_(ballots), a.voter_id.in_(sorted(voter_ids)))
+
+
+def ballots_with(conn: sa.Connection, project_id: str, voter_ids: Iterable[int]) -> set[int]:
+    """The ballots and rounds of a project in which any of these voters has an assignment."""
+    query = sa.select(t.assignment.c.ballot_id).where(of_voters(project_id, voter_ids)).distinct()
+    return set(conn.execute(query).scalars())
+
+
 def count_voters(conn: sa.Connection, project_id: str, ballot_ids: Sequence[int]) -> VoterCount:
     """The voters of a project with a vote that counts in some ballots; the votes themselves aren't read."""
     voted = (
