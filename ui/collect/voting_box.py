@@ -389,15 +389,16 @@ def rehearsal_box(store: Store, project: Project, ballot: Ballot) -> None:
 
 
 def _rehearsed(found: Rehearsed) -> None:
-    (st.success if found.is_fine else st.error)(frame.plain(found.said))
+    view = views.rehearsal_view(found)
+    (st.success if found.is_fine else st.error)(frame.plain(view.outcome))
     for problem in found.problems:
         st.markdown(frame.plain(problem))
-    st.caption(frame.plain(found.pay_said))
+    st.caption(frame.plain(view.pay))
     st.markdown("**What a voter sees, in order**")
-    st.dataframe(found.screens_table, hide_index=True, alt="Screens of the rehearsal")
+    st.dataframe(view.screens, hide_index=True, alt="Screens of the rehearsal")
     st.markdown("**What is exported**, as `campaign/votes.csv` of the dataset")
     st.dataframe(found.votes, hide_index=True, alt="Votes of the rehearsal")
-    st.caption(frame.plain(found.untouched_said))
+    st.caption(frame.plain(view.untouched))
 
 
 def _serving(
