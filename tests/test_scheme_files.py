@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.__main__ import cli
 from core.dataset.side_by_side import read_scored, side_by_side
 from core.errors import InputError
-from core.questions.best_worst.files import read_items
+from core.questions.best_worst.files import read_item_list
 from core.questions.order.kind import groups_of, read_groups
 from core.questions.order.orders import comparisons_of, group_agreement, read_orders, without
 from core.questions.rating.files import crowd_minus_experts, qualify_people, read_ratings
@@ -256,6 +256,6 @@ class TestTuples:
 
     def test_items_that_stand_twice(self):
         with pytest.raises(InputError, match="row 3"):
-            read_items(b"sea\nship\nsea\n", "x.txt")
+            read_item_list(b"sea\nship\nsea\n", "x.txt")
         with pytest.raises(InputError, match="two at least"):
-            read_items(b"sea\n", "x.txt")
+            read_item_list(b"sea\n", "x.txt")

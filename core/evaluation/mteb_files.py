@@ -58,7 +58,7 @@ class Reported:
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
+class PairSimilarities:
     """The similarities (n,) that a model gave the pairs of one split and subset of a task, in the order of its rows."""
 
     model: str
@@ -69,13 +69,13 @@ class Predictions:
     similarities: Floats = field(repr=False)
 
 
-def read_mteb(paths: Iterable[Path]) -> tuple[list[Reported], list[Predictions]]:
+def read_mteb(paths: Iterable[Path]) -> tuple[list[Reported], list[PairSimilarities]]:
     """The result files and predictions of some paths, in folders those at any depth.
 
     Raises `InputError` for a file that is neither, or a folder without any.
     """
     reported: list[Reported] = []
-    predicted: list[Predictions] = []
+    predicted: list[PairSimilarities] = []
     for path in paths:
         files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
         files = [file for file in files if file.name != MODEL_FILE] if path.is_dir() else files
@@ -138,7 +138,7 @@ def _figure(scores: Mapping[str, Any], names: Sequence[str]) -> float | None:
     return float(value) if isinstance(value, int | float) and isfinite(value) and -1 <= value <= 1 else None
 
 
-def _predictions(file: Path, found: Mapping[str, Any]) -> list[Predictions]:
+def _predictions(file: Path, found: Mapping[str, Any]) -> list[PairSimilarities]:
     about = found.get(META)
     about = about if isinstance(about, dict) else {}
     model, revision = str(about.get("model_name") or file.stem), str(about.get("revision") or "")
@@ -154,7 +154,7 @@ def _predictions(file: Path, found: Mapping[str, Any]) -> list[Predictions]:
                     "finite number a pair. Only predictions of tasks of semantic similarity (STS) hold them."
                 )
             task = file.name.removesuffix(PREDICTIONS)
-            rows.append(Predictions(model, revision, task, str(split), subset, np.array(values, dtype=np.float64)))
+            rows.append(PairSimilarities(model, revision, task, str(split), subset, np.array(values, dtype=np.float64)))
     if not rows:
         raise InputError(f"{file} holds no predictions.")
     return rows
@@ -163,7 +163,7 @@ def _predictions(file: Path, found: Mapping[str, Any]) -> list[Predictions]:
 class Predicted:
     """A model of which the predictions of a dataset's pairs are known, and nothing else."""
 
-    def __init__(self, name: str, found: Predictions, values: Mapping[tuple[str, str], float]) -> None:
+    def __init__(self, name: str, found: PairSimilarities, values: Mapping[tuple[str, str], float]) -> None:
         self.name = name
         made = (("model", found.model), ("revision", found.revision or "not said"), ("similarities", "from mteb"))
         digest = hashlib.sha256(found.similarities.tobytes()).hexdigest()
@@ -186,7 +186,7 @@ class Predicted:
 
 
 def predicted_model(
-    found: Predictions, dataset: pd.DataFrame, reported: Sequence[Reported], name: str = ""
+    found: PairSimilarities, dataset: pd.DataFrame, reported: Sequence[Reported], name: str = ""
 ) -> tuple[Predicted, str]:
     """The model of some predictions on a dataset, whose rows stand in the task's order; and a note on that order.
 
@@ -227,7 +227,7 @@ def predicted_model(
     return Predicted(name, found, pairs), note
 
 
-def _same(one: Reported, other: Predictions) -> bool:
+def _same(one: Reported, other: PairSimilarities) -> bool:
     return (one.model, one.task, one.split, one.subset) == (other.model, other.task, other.split, other.subset)
 
 

@@ -239,9 +239,9 @@ def test_best_and_worst_that_can_be_items_or_places_are_asked_about(demo, visit)
 
 @pytest.mark.release
 def test_the_projects_scores_beside_a_file(demo, visit):
-    from core.store.scores.project_dataset import read_dataset
+    from core.store.scores.project_dataset import read_project_dataset
 
-    dataset = read_dataset(demo, "demo").dropna(subset=["score"]).head(12)
+    dataset = read_project_dataset(demo, "demo").dropna(subset=["score"]).head(12)
     rows = [f"{b},{a},{s}" for a, b, s in dataset[["token_a", "token_b", "score"]].itertuples(index=False)]
     data = "\n".join(["word1,word2,score", *rows, "nobody,knows,1"]).encode()
     app = upload(opened(visit("plan", "demo"), "side"), "Second file", "other.csv", data)
