@@ -323,7 +323,7 @@ class TestFiles:
             (b"\x1f\x8b\x08\x00", "gzip"),
             (b"\n\nAssignmentId,WorkerId\n", "no header"),
             (b"AssignmentId,WorkerId\n\x81\x8d\xff,1\n", "line 2 holds the byte 0x81"),
-            (b"AssignmentId,WorkerId\n", "lacks columns"),
+            (b"AssignmentId,WorkerId\n", "lacks the columns"),
             (b"a,b\n1,2\n", "not a result file"),
             (b"Submission id,Participant id,Status\n1,2,APPROVED\n", "Prolific"),
         ],

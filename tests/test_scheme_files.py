@@ -76,7 +76,7 @@ class TestOrders:
         assert (issue.row, issue.message) == (14, why)
 
     def test_files_that_are_none(self):
-        with pytest.raises(InputError, match="needs the columns target, voter, word, place"):
+        with pytest.raises(InputError, match=r"lacks the columns voter, place. Its columns are target, word"):
             read_orders(b"target,word\na,b\n", "x.csv")
         with pytest.raises(InputError, match="no order that can be used"):
             read_orders(b"target,voter,word,place\na,b,c,x\n", "x.csv")

@@ -237,7 +237,7 @@ def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> list[Qua
     """
     n_gold = len(settings_of_page(RATING_PAGE, stored).gold)
     table = open_results(data, filename)
-    wanted = ["workerid", *(f"answer.gold_{n}" for n in range(1, n_gold + 1))]
+    wanted = ["WorkerId", *(f"Answer.gold_{n}" for n in range(1, n_gold + 1))]
     place = places_of(table, wanted)
     if not n_gold:
         raise InputError(f"{filename} says nothing of the gold pairs: the page was made without any.")

@@ -103,7 +103,7 @@ def test_models_stand_beside_the_string_baselines(demo, visit):
 
 def test_a_file_that_is_no_rating_set_says_what_it_lacks(demo, visit):
     app = upload(of_kind(visit("scores", "demo"), *RATINGS), "File of ratings", "x.csv", b"a_pair,score\nx,1\ny,2\n")
-    assert "needs two columns with the texts of an item" in words(app)
+    assert "lacks the columns token_a, token_b" in words(app)
 
 
 @pytest.mark.release
