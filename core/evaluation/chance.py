@@ -114,17 +114,17 @@ def _matrix(
 ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]:
     """What the model says of any two tokens of an area by their numbers."""
     n = coded.n_tokens
-    held = np.full((n, n), np.nan)
-    held[coded.first, coded.second] = held[coded.second, coded.first] = values
+    table = np.full((n, n), np.nan)
+    table[coded.first, coded.second] = table[coded.second, coded.first] = values
     if model is not None:
         for tokens in coded.of_areas:
             a, b = (tokens[places] for places in np.triu_indices(len(tokens), 1))
-            unknown = np.isnan(held[a, b])
+            unknown = np.isnan(table[a, b])
             a, b = a[unknown], b[unknown]
             if len(a):
                 cosines = model.cosines([coded.names[i] for i in a], [coded.names[i] for i in b])
-                held[a, b] = held[b, a] = model_scores(cosines, evaluation.notion)
-    return lambda a, b: held[a, b]
+                table[a, b] = table[b, a] = model_scores(cosines, evaluation.notion)
+    return lambda a, b: table[a, b]
 
 
 def critical_values(

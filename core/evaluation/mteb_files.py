@@ -82,11 +82,11 @@ def read_mteb(paths: Iterable[Path]) -> tuple[list[Reported], list[PairSimilarit
         if not files:
             raise InputError(f"{path} holds no file of mteb. Name its folder of results, or of predictions.")
         for file in files:
-            found = _parsed(file)
-            if META in found or file.name.endswith(PREDICTIONS):
-                predicted += _predictions(file, found)
-            elif "task_name" in found and "scores" in found:
-                reported += _reported(file, found)
+            content = _parsed(file)
+            if META in content or file.name.endswith(PREDICTIONS):
+                predicted += _predictions(file, content)
+            elif "task_name" in content and "scores" in content:
+                reported += _reported(file, content)
             else:
                 raise InputError(
                     f"{file} is neither a result file of mteb (task_name, scores) nor its predictions ({META})."
@@ -96,20 +96,20 @@ def read_mteb(paths: Iterable[Path]) -> tuple[list[Reported], list[PairSimilarit
 
 def _parsed(file: Path) -> dict[str, Any]:
     try:
-        found = parse_json(file.read_bytes(), most=MOST_BYTES)
+        content = parse_json(file.read_bytes(), most=MOST_BYTES)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{file} can't be read as JSON: {error}.") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InputError(f"{file} is no file of mteb: it holds no object.")
-    return found
+    return content
 
 
-def _reported(file: Path, found: Mapping[str, Any]) -> list[Reported]:
+def _reported(file: Path, content: Mapping[str, Any]) -> list[Reported]:
     model, revision = _model_of(file)
-    version, task = str(found.get("mteb_version") or ""), str(found["task_name"])
+    version, task = str(content.get("mteb_version") or ""), str(content["task_name"])
     rows = []
     try:
-        for split, subsets in found["scores"].items():
+        for split, subsets in content["scores"].items():
             for scores in subsets:
                 figures = [_figure(scores, names) for names in (SPEARMAN, PEARSON)]
                 if figures != [None, None]:
@@ -126,9 +126,9 @@ def _model_of(file: Path) -> tuple[str, str]:
     """Name and revision of a result file's model: of model_meta.json beside it, else of its folders, NAME/REVISION."""
     meta = file.parent / MODEL_FILE
     if meta.is_file():
-        found = _parsed(meta)
-        if isinstance(found.get("name"), str):
-            return found["name"], str(found.get("revision") or "")
+        about = _parsed(meta)
+        if isinstance(about.get("name"), str):
+            return about["name"], str(about.get("revision") or "")
     parents = file.absolute().parent
     return parents.parent.name.replace("__", "/"), parents.name
 
@@ -138,16 +138,18 @@ def _figure(scores: Mapping[str, Any], names: Sequence[str]) -> float | None:
     return float(value) if isinstance(value, int | float) and isfinite(value) and -1 <= value <= 1 else None
 
 
-def _predictions(file: Path, found: Mapping[str, Any]) -> list[PairSimilarities]:
-    about = found.get(META)
+def _predictions(file: Path, content: Mapping[str, Any]) -> list[PairSimilarities]:
+    about = content.get(META)
     about = about if isinstance(about, dict) else {}
     model, revision = str(about.get("model_name") or file.stem), str(about.get("revision") or "")
     rows = []
-    for subset, splits in found.items():
+    for subset, splits in content.items():
         if subset == META:
             continue
-        for split, held in splits.items() if isinstance(splits, dict) else ():
-            values = next((held[name] for name in SIMILARITIES if isinstance(held, dict) and held.get(name)), None)
+        for split, by_name in splits.items() if isinstance(splits, dict) else ():
+            values = next(
+                (by_name[name] for name in SIMILARITIES if isinstance(by_name, dict) and by_name.get(name)), None
+            )
             if not isinstance(values, list) or not all(type(v) in (int, float) and isfinite(v) for v in values):
                 raise InputError(
                     f"{file}: subset {subset!r}, split {split!r} has no list of similarities ({SIMILARITIES[0]}), one "
