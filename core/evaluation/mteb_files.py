@@ -210,20 +210,20 @@ def predicted_model(
     rows = np.arange(len(scores)) if n == len(scores) else scored
     of_rows = dict(zip(rows.tolist(), found.similarities.tolist(), strict=True))
     values = np.array([of_rows[row] for row in scored.tolist()])
-    told = next((r.spearman for r in reported if _same(r, found) and r.spearman is not None), None)
+    stated = next((r.spearman for r in reported if _same(r, found) and r.spearman is not None), None)
     note = f"{name}: predictions taken in the order of the dataset's rows; no result file says whether that is right."
-    if told is not None:
+    if stated is not None:
         try:
             ours = metrics.spearman(scores[scored], values)
         except UndefinedMetricError:
             ours = np.nan
-        if not abs(ours - told) <= CLOSE:
+        if not abs(ours - stated) <= CLOSE:
             raise InputError(
-                f"{name}: Spearman's ρ of predictions and scores is {ours:.4f} here and {told:.4f} in its result file, "
+                f"{name}: Spearman's ρ of predictions and scores is {ours:.4f} here and {stated:.4f} in its result file, "
                 "so the dataset's rows aren't those of the task, in its order. Give the dataset that the task was made "
                 "of."
             )
-        note = f"{name}: predictions in the order of the rows; Spearman's ρ is that of its result file, {told:.4f}."
+        note = f"{name}: predictions in the order of the rows; Spearman's ρ is that of its result file, {stated:.4f}."
     a, b = (dataset[column].tolist() for column in ("token_a", "token_b"))
     pairs = {(a[row], b[row]): value for row, value in of_rows.items()}
     return Predicted(name, found, pairs), note
