@@ -82,9 +82,9 @@ def find_column(table: Headed, names: Iterable[str], key: Key = bare_name) -> in
 
     Raises `InputError` where two columns have that name.
     """
-    found = positions(table.header, names, key)
-    refuse_doubled(table, found, named=key)
-    return found[0] if found else None
+    places = positions(table.header, names, key)
+    refuse_doubled(table, places, named=key)
+    return places[0] if places else None
 
 
 def places_of(table: Headed, names: Iterable[str]) -> dict[str, int]:
@@ -110,9 +110,9 @@ def chosen_column(table: Headed, column: str | int, *, then: str = "") -> int:
             return column
         raise InputError(f"{table.name} has no column {column}: it has {len(table.header)}, counted from 0.")
     for key in (same_name, bare_name):
-        if found := positions(table.header, (column,), key):
-            refuse_doubled(table, found, named=key, then=then)
-            return found[0]
+        if places := positions(table.header, (column,), key):
+            refuse_doubled(table, places, named=key, then=then)
+            return places[0]
     raise lacking(table, [column])
 
 

@@ -201,10 +201,10 @@ class RowTable:
 
     def remarks_on(self, at: int) -> list[Issue]:
         """What to say of the cells of a column."""
-        found = [issue for place, issue in self.remarks if place == at]
+        remarks = [issue for place, issue in self.remarks if place == at]
         filled = sum(1 for row in self.rows if row[at].strip())
-        one_kind = len({issue.message for issue in found}) == 1 and len(found) == filled > 1
-        return [] if one_kind else found
+        one_kind = len({issue.message for issue in remarks}) == 1 and len(remarks) == filled > 1
+        return [] if one_kind else remarks
 
     def head(self, n: int) -> list[list[str]]:
         """The first n rows."""
@@ -267,11 +267,11 @@ def read_lines(data: bytes, name: str, *, encoding: str | None = None) -> Lines:
     """
     decoded = decode_bytes(data, name, encoding=encoding, braces=True)
     rows = enumerate(map(trimmed, re.split("\r\n|\r|\n", decoded.text)), 1)
-    found = [(number, text) for number, text in rows if text]
+    filled = [(number, text) for number, text in rows if text]
     notes = decoded.notes
     if decoded.is_cut:
         notes += (Issue("the file ends inside a letter, which was left out: the file is cut"),)
-    return Lines([number for number, _ in found], [text for _, text in found], notes)
+    return Lines([number for number, _ in filled], [text for _, text in filled], notes)
 
 
 def as_texts(rows: ColumnLists) -> Texts:

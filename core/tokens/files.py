@@ -212,14 +212,14 @@ class _SheetPart:
 
 def _plain_list(area: str, lines: Sequence[tuple[int, str]], notes: Sequence[Issue]) -> _Read:
     """The tokens of a list, without a first line that says `token`; another that may be a name is told."""
-    said, rows = list(notes), [(number, area, text) for number, text in lines]
+    issues, rows = list(notes), [(number, area, text) for number, text in lines]
     first = clean_token(lines[0][1]) if lines else ""
     if same_name(first) == "token":
-        return _Read(rows[1:], tuple(said))
+        return _Read(rows[1:], tuple(issues))
     if first.lower() in TOKEN_NAMES:
         told = "the first line was taken for a token; if it names the list, write token in its place"
-        said.append(Issue(told, row=lines[0][0], found=first))
-    return _Read(rows, tuple(said))
+        issues.append(Issue(told, row=lines[0][0], found=first))
+    return _Read(rows, tuple(issues))
 
 
 _BY_PLACE = ", or choose one by its place"
@@ -353,10 +353,10 @@ def _list_of(table: CsvTable) -> _TokenLines:
     # What comes first is a header to others.
     for number, record in enumerate(records("\n" + table.decoded.text[table.dialect.start :], dialect), 1):
         if not isinstance(record, list):
-            told = (
+            fault = (
                 "the quotation marks of the line don't fit, and it was left out; double those that belong to the token"
             )
-            notes.append(Issue(told, row=number))
+            notes.append(Issue(fault, row=number))
         elif not is_blank(record):
             lines.append((number, _NO_DELIMITER.join(record)))
     return _TokenLines(_stem(table.name), tuple(lines), tuple(notes))

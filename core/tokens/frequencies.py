@@ -125,21 +125,21 @@ def from_counts(
         raise InputError("Counts must be numbers of 0 or more; one of them is negative, infinite or missing.")
     table = pa.table({"word": column, "value": values}).filter(pa.array(values > 0))
     n_rows = len(table)
-    found = list(notes)
+    issues = list(notes)
     if n_zero := len(values) - n_rows:
-        found.append(Issue(f"words counted 0 times, which are not of the corpus: {n_zero:,}"))
+        issues.append(Issue(f"words counted 0 times, which are not of the corpus: {n_zero:,}"))
     if not n_rows:
         raise InputError(f"{label} counts no word. Give a list with a word and its count in each row.")
     if len(pc.unique(table["word"])) < n_rows:
         table = table.group_by("word", use_threads=False).aggregate([("value", "sum")])
-        found.append(Issue(f"rows whose word stood there before; their counts were added up: {n_rows - len(table):,}"))
+        issues.append(Issue(f"rows whose word stood there before; their counts were added up: {n_rows - len(table):,}"))
         table = table.rename_columns(["word", "value"])
-    result = Frequencies("corpus", label, table["word"], table["value"].to_numpy(), tuple(found))
+    result = Frequencies("corpus", label, table["word"], table["value"].to_numpy(), tuple(issues))
     if not result.is_complete and result.smallest > 1:
         note = (
             f"the least frequency is {result.smallest:g}: rarer words seem to have been left out, which raises the mean"
         )
-        return Frequencies("corpus", label, result.words, result.values, (*found, Issue(note)))
+        return Frequencies("corpus", label, result.words, result.values, (*issues, Issue(note)))
     return result
 
 
@@ -519,7 +519,7 @@ class _Found:
 
 
 def _parse(
-    block: list[_Record], word: int, count: int, before: int, name: str, found: _Found
+    block: list[_Record], word: int, count: int, before: int, name: str, issues: _Found
 ) -> tuple[list[str], list[float]]:
     """The words and counts of some rows, NaN for a count with commas."""
     width = max(word, count)
@@ -529,22 +529,22 @@ def _parse(
         if not isinstance(record, list):
             if is_unclosed(record):
                 raise _never_closed(place, name)
-            found.add(place, "")
+            issues.add(place, "")
             continue
         text, raw = (trimmed(record[word]), record[count].strip()) if len(record) > width else ("", "")
         if "\n" in text or "\r" in text:
             raise _never_closed(place, name)
         value = float(raw) if raw.isdecimal() else _number(raw)
         if text and "," in raw:
-            found.commas.append((found.n_words + len(words), place, raw, " ".join(record)))
+            issues.commas.append((issues.n_words + len(words), place, raw, " ".join(record)))
             words.append(text)
             values.append(math.nan)
         elif text and 0 <= value < math.inf:
             words.append(text)
             values.append(value)
         elif any(map(str.strip, record)):
-            found.add(place, " ".join(record))
-    found.n_words += len(words)
+            issues.add(place, " ".join(record))
+    issues.n_words += len(words)
     return words, values
 
 

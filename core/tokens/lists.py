@@ -294,8 +294,8 @@ def _alike(rows: Mapping[str, int], what: str, then: str) -> Iterator[Issue]:
     """A note on each text, with its row, that differs from an earlier one in case or spaces only."""
     for twin, *others in alike(rows):
         for text in others:
-            said = f"{what} differs from {twin!r} (row {rows[twin]}) in case or spaces only; {then}"
-            yield Issue(said, row=rows[text], found=text)
+            message = f"{what} differs from {twin!r} (row {rows[twin]}) in case or spaces only; {then}"
+            yield Issue(message, row=rows[text], found=text)
 
 
 def _large_enough(
@@ -317,11 +317,11 @@ def _large_enough(
     pairs = [area.name for area in several if len(area.tokens) == 2]
     if pairs:
         named = ", ".join(pairs[:5]) + (", …" if len(pairs) > 5 else "")
-        said = plural(
+        message = plural(
             len(pairs),
             "the area {named} has two tokens, which is one item; add tokens to it if there should be more",
             "{n} areas have two tokens, which is one item each; add tokens if there should be more: {named}",
             named=named,
         )
-        alone.append(Issue(said))
+        alone.append(Issue(message))
     return tuple(several or read), tuple(sorted([*notes, *alone], key=lambda note: note.row or _NO_ROW))
