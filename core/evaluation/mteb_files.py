@@ -220,8 +220,8 @@ def predicted_model(
         if not abs(ours - stated) <= CLOSE:
             raise InputError(
                 f"{name}: Spearman's ρ of predictions and scores is {ours:.4f} here and {stated:.4f} in its result "
-                "file, so the dataset's rows aren't those of the task, in its order. Give the dataset that the task was "
-                "made of."
+                "file, so the dataset's rows aren't those of the task, in its order. Give the dataset that the task "
+                "was made of."
             )
         note = f"{name}: predictions in the order of the rows; Spearman's ρ is that of its result file, {stated:.4f}."
     a, b = (dataset[column].tolist() for column in ("token_a", "token_b"))
