@@ -52,7 +52,7 @@ def by_revision(
     """
     name, parameters = f"{view.__module__}.{view.__name__}", inspect.signature(view)
 
-    def load(store: Store, project: Project, *args: Asked.args, **named: Asked.kwargs) -> View:
+    def load(store: Store, project: Project, /, *args: Asked.args, **named: Asked.kwargs) -> View:
         given = parameters.bind(store, project.id, *args, **named)
         given.apply_defaults()
         of = tuple(given.arguments.items())[2:]
