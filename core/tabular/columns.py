@@ -170,11 +170,11 @@ def lacking(table: Headed, missing: Collection[str], *, then: str = "") -> Input
     """What to raise where columns are missing: their names, those that there are, and what to do.
 
     >>> str(lacking(Header("x.csv", ("a", "b")), ["voter"]))
-    'x.csv lacks the column voter. Its columns are a, b. column voter: column is missing.'
+    'x.csv lacks the column voter. Its columns are a, b.'
     """
     word = "column" if len(missing) == 1 else "columns"
     message = f"{table.name} lacks the {word} {', '.join(missing)}. Its columns are {shown_header(table)}."
-    return InputError(f"{message} {then}".strip(), [Issue("column is missing", column=name) for name in missing])
+    return InputError(f"{message} {then}".strip())
 
 
 def shown_header(table: Headed) -> str:
