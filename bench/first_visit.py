@@ -22,7 +22,7 @@ from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.plans import PlanSettings, save_plan
 from core.store.projects.project_commands import create_project
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import add_areas
 from core.tokens.files import AreaTokens
 
@@ -59,7 +59,7 @@ def _finished(store: Store, n_tokens: int) -> str:
 
 
 def _visits(store: Store, project: str) -> Iterator[Line]:
-    what = f"{len(MODELS)} models, {read_dataset(store, project).attrs['votes']:,} votes"
+    what = f"{len(MODELS)} models, {read_project_dataset(store, project).attrs['votes']:,} votes"
     _visit(store, project)  # the libraries of charts are loaded
     first = _median(store, project)
     measuring = timed(lambda: keep_figures(store, project)).wall

@@ -35,7 +35,7 @@ from core.embeddings import Embedding, import_embedding, load, open_embedding
 from core.encoders.static import TOKENIZER, WEIGHTS, find_static, read_tensors
 from core.errors import InputError
 from core.evaluation.mteb_files import read_mteb
-from core.platforms import guess, open_results, read_results, read_table
+from core.platforms import guess, open_results, read_opened_results, read_results
 from core.platforms.label_studio import write_tasks
 from core.platforms.presets import PRESETS
 from core.platforms.prolific import read_submissions
@@ -191,7 +191,7 @@ def _mapped(data: bytes) -> None:
     names = [name for name in table.header if name] or ["x"]
     if not mapping.voter or not mapping.choice:
         mapping = replace(mapping, voter=mapping.voter or names[0], choice=mapping.choice or names[-1])
-    read_table(table, mapping)
+    read_opened_results(table, mapping)
 
 
 def _archived(data: bytes) -> None:

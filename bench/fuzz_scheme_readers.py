@@ -9,7 +9,7 @@ from core.dataset.side_by_side import read_scored
 from core.platforms.answer_files import read_gold, read_round_results
 from core.platforms.round_files import read_writing
 from core.questions import round_kinds
-from core.questions.best_worst.files import read_best_worst, read_items
+from core.questions.best_worst.files import read_best_worst, read_item_list
 from core.questions.order.orders import read_orders
 from core.questions.writing import read_form, read_texts
 
@@ -77,7 +77,7 @@ def _items() -> Seeds:
 
 READERS = {
     "best worst": (lambda data: read_best_worst(data, "x.csv"), lambda: [("best.csv", _BEST_WORST)]),
-    "items": (lambda data: read_items(data, "x.csv"), _items),
+    "items": (lambda data: read_item_list(data, "x.csv"), _items),
     "orders": (lambda data: read_orders(data, "x.csv"), lambda: [("orders.csv", _ORDERS)]),
     "scored": (
         lambda data: read_scored(data, "x.csv"),

@@ -116,11 +116,11 @@ def _against(weight: Floats, upper: NDArray[np.bool_], size: int, room: Floats) 
 
     Room is kept from level to level, (2, n) at least: asking the system for new pages takes longer than the sums.
     """
-    found, before = room[0, : len(weight)], room[1, : len(weight)]
-    np.multiply(weight, upper, out=found)
-    _running(found, 2 * size, out=before)
-    np.subtract(weight, found, out=found)
-    return np.multiply(found, before, out=found)
+    opposed, before = room[0, : len(weight)], room[1, : len(weight)]
+    np.multiply(weight, upper, out=opposed)
+    _running(opposed, 2 * size, out=before)
+    np.subtract(weight, opposed, out=opposed)
+    return np.multiply(opposed, before, out=opposed)
 
 
 def _halve(values: NDArray[Any], upper: NDArray[np.bool_], size: int, room: NDArray[Any]) -> None:

@@ -24,7 +24,7 @@ from core.store.ballots.ballot_rows import Ballot, answers_of, round_by_id, roun
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.comparisons import read_shown
 from core.store.ballots.drawing import discard_ballot, draw_round
-from core.store.ballots.round_plans import Asked, asked_of
+from core.store.ballots.round_plans import QuestionKinds, asked_of
 from core.store.ballots.simulated import simulate_votes
 from core.store.votes.intake import Accepted, UploadPreview, accept_upload, preview_upload
 from core.store.votes.tallies import Progress, progress_of
@@ -51,7 +51,7 @@ def read_rounds(store: Store, project_id: str, area_id: int | None = None) -> li
         return rounds_of(conn, project_id, area_id)
 
 
-def read_asked(store: Store, project_id: str, area_id: int | None = None) -> Asked:
+def read_asked(store: Store, project_id: str, area_id: int | None = None) -> QuestionKinds:
     with store.read() as conn:
         return asked_of(conn, project_id, area_id)
 

@@ -21,7 +21,7 @@ from core.store import open_store
 from core.store.ballots.ballot_rows import read_ballots
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import PlanSettings, check_settings, read_plan, with_budget, within_cost
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.voters.model import Panel, exponential
 
 
@@ -77,7 +77,7 @@ def test_a_plan_stores_its_aim_only_where_it_has_one(tmp_path):
     assert read_plan(store, project_id) == aimed
     run_people(store, project_id, 2)
     assert [ballot.n_items for ballot in read_ballots(store, project_id)] == [21, 21]
-    assert read_dataset(store, project_id).attrs["plan"]["aim"] == "rho_w"
+    assert read_project_dataset(store, project_id).attrs["plan"]["aim"] == "rho_w"
     copy = import_project(store, export_project(store, project_id))
     assert read_plan(store, copy) == aimed
 

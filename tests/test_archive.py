@@ -42,8 +42,8 @@ from core.store.projects.archive import (
 from core.store.projects.embedding_library import link_embedding, read_embeddings, record_import
 from core.store.projects.plans import register_plan
 from core.store.projects.project_commands import create_project, get_project, list_projects, read_log
-from core.store.projects.project_zip import read_table, write_table
-from core.store.scores.project_dataset import read_ballot_scores, read_dataset
+from core.store.projects.project_zip import read_table_rows, write_table_rows
+from core.store.scores.project_dataset import read_ballot_scores, read_project_dataset
 from core.store.tokens.frequencies import RareTerms, source_of, use_list
 from core.store.votes.checks import add_gold
 from core.store.votes.intake import accept_upload, preview_upload
@@ -262,7 +262,7 @@ def test_an_import_elsewhere_is_the_same_project(made, store):
     pd.testing.assert_frame_equal(
         read_ballot_scores(original, project_id), read_ballot_scores(store, new_id), check_exact=True
     )
-    before, after = read_dataset(original, project_id), read_dataset(store, new_id)
+    before, after = read_project_dataset(original, project_id), read_project_dataset(store, new_id)
     pd.testing.assert_frame_equal(before, after, check_exact=True)
     assert len(before) == 21
     assert before["lower"].notna().any()
@@ -299,7 +299,9 @@ def test_the_copy_beside_the_original_is_the_same_and_keeps_its_task_ids(campaig
     before, after = without_ids(data, codes=False), without_ids(export_project(store, new_id), codes=False)
     before["project"][0]["name"] = "Second one"
     assert before == after
-    pd.testing.assert_frame_equal(read_dataset(store, project_id), read_dataset(store, new_id), check_exact=True)
+    pd.testing.assert_frame_equal(
+        read_project_dataset(store, project_id), read_project_dataset(store, new_id), check_exact=True
+    )
     assert tallies(store, project_id) == tallies(store, new_id)
     old, new = read_ballots(store, project_id), read_ballots(store, new_id)
     assert [b.code for b in old] == [b.code for b in new]
@@ -322,7 +324,9 @@ def test_the_campaign_goes_on_as_the_original_does(campaign, tmp_path, place):
         read_ballot_scores(store, project_id), read_ballot_scores(other, new_id), check_exact=True
     )
     called = "Test (2)" if place == "beside" else "Test"  # all else is equal
-    assert read_dataset(store, project_id).attrs | {"project": called} == read_dataset(other, new_id).attrs
+    assert (
+        read_project_dataset(store, project_id).attrs | {"project": called} == read_project_dataset(other, new_id).attrs
+    )
     batches = [
         write_batch(read_comparisons(where, id_, 4)).decode().splitlines()
         for where, id_ in ((store, project_id), (other, new_id))
@@ -476,7 +480,7 @@ def test_odd_values_come_back_as_they_were():
         for place, value in enumerate(floats)
     ]
     limit = csv.field_size_limit()
-    back = read_table(table, io.BytesIO(write_table(table, rows)), "odd.csv", len(rows))
+    back = read_table_rows(table, io.BytesIO(write_table_rows(table, rows)), "odd.csv", len(rows))
     assert list(map(repr, back)) == list(map(repr, rows))
     assert csv.field_size_limit() == limit
 
@@ -484,7 +488,7 @@ def test_odd_values_come_back_as_they_were():
 def test_half_a_character_can_not_come_in_with_json():
     table = sa.Table("odd", sa.MetaData(), sa.Column("more", sa.JSON))
     with pytest.raises(InputError, match="row 2, column more: must be JSON"):
-        read_table(table, io.BytesIO(write_table(table, [('{"a": "\\ud800"}',)])), "odd.csv", 1)
+        read_table_rows(table, io.BytesIO(write_table_rows(table, [('{"a": "\\ud800"}',)])), "odd.csv", 1)
 
 
 # What is damaged stays out
@@ -672,7 +676,7 @@ def test_a_duplicate_goes_its_own_way(campaign):
     close_ballot(store, new_id)
     assert export_project(store, project_id) == data
     third = duplicate_project(store, new_id, "Copy of the copy")
-    assert read_dataset(store, third).equals(read_dataset(store, new_id))
+    assert read_project_dataset(store, third).equals(read_project_dataset(store, new_id))
     with pytest.raises(StoreError, match="no project"):
         duplicate_project(store, "nobody", "x")
 

@@ -36,7 +36,7 @@ from core.store.engine import _open
 from core.store.projects.archive import duplicate_project
 from core.store.projects.plans import proposed_plan, read_plan, save_plan
 from core.store.scores.next_ballot_value import read_audit
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import read_items
 from core.store.votes.checks import add_gold, check_answers, check_progress, gold_of, remove_gold
 from core.store.votes.intake import accept_upload, preview_upload
@@ -106,7 +106,7 @@ def test_checks_change_no_comparison_and_no_score(store, protocol):
         assert ballots[0].n_comparisons == ballots[1].n_comparisons
         for project_id in projects:
             close_ballot(store, project_id)
-    scores = [read_dataset(store, project_id) for project_id in projects]
+    scores = [read_project_dataset(store, project_id) for project_id in projects]
     columns = ["token_a", "token_b", "score", "rank", "lower", "upper", "votes"]
     pd.testing.assert_frame_equal(scores[0][columns], scores[1][columns])
 
@@ -253,7 +253,7 @@ def test_raw_agreement():
 def test_cut_items_come_back_and_the_loss_is_told(store, protocol):
     project_id = make_project(store, plan=replace(WITH, protocol=protocol))
     first = hold(store, project_id)
-    assert "cut_audit" not in read_dataset(store, project_id).attrs
+    assert "cut_audit" not in read_project_dataset(store, project_id).attrs
     with store.read() as conn:
         assert read_audit(conn, first.id) == "no item that was cut came back as a check"
     second = hold(store, project_id)
@@ -279,7 +279,7 @@ def test_cut_items_come_back_and_the_loss_is_told(store, protocol):
     assert isinstance(found, CutAudit)
     assert (found.n_cut, found.n_audited, found.n_votes) == (10, 3, 12)
     assert found.lower <= round(found.lost) <= found.upper
-    assert detail["cut audit"] == found.stored() == read_dataset(store, project_id).attrs["cut_audit"]
+    assert detail["cut audit"] == found.stored() == read_project_dataset(store, project_id).attrs["cut_audit"]
     (line,) = [line for line in load_trust(store, project_id).lines if line.name == "The cut"]
     assert "by an audit" in line.reason
     assert "3 items of 10 cut came back" in line.reason
@@ -301,7 +301,7 @@ def test_gold_of_later_ballots_comes_from_clear_differences_only(store):
         detail = conn.execute(sa.select(t.log.c.detail).where(t.log.c.action == "draw ballot")).scalars().all()[-1]
     if not gold:
         assert detail["no gold"] == "no difference is clear beyond doubt"
-    rank = read_dataset(store, project_id)
+    rank = read_project_dataset(store, project_id)
     frame = read_comparisons(store, project_id, 1)
     words = {
         row["first"]: (row["right_a"], row["right_b"]) if row["flipped"] else (row["left_a"], row["left_b"])

@@ -58,7 +58,7 @@ def test_a_row_that_cant_be_taken_is_told(row, why):
 
 
 def test_files_without_what_is_needed():
-    with pytest.raises(InputError, match="needs columns item_1"):
+    with pytest.raises(InputError, match="lacks the columns best, worst"):
         read_best_worst(b"word1,word2\na,b\n", "x.csv")
     with pytest.raises(InputError, match="no judgement that can be used"):
         read_best_worst(NRC.splitlines()[0] + b"\n", "x.csv")

@@ -25,7 +25,7 @@ from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot, draw_next_ballot
 from core.store.ballots.simulated import has_simulated_votes, simulate_votes
 from core.store.projects.plans import read_plan, save_plan
-from core.store.scores.project_dataset import read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import read_ballot_scores, read_project_dataset
 from core.store.tokens.areas import add_areas, change_area, delete_area, read_areas, read_items
 from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import progress_of
@@ -76,7 +76,7 @@ def test_scores_of_three_ballots_are_those_of_the_equations(store):
             y = {item: 1 - last_slope + last_slope * x[item] for item in x}
         for item, value in y.items():
             means.setdefault(item, []).append(value)
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     assert len(dataset) == 21
     for row in dataset.itertuples():
         values = means[frozenset((row.token_a, row.token_b))]
@@ -128,7 +128,7 @@ def test_intervals_are_there_with_enough_voters_and_hold_the_score(store):
     project_id = make_project(store, plan=replace(PLAN, appearances=20))
     voters = [f"W{i}" for i in range(30)]
     run_ballot(store, project_id, voters=voters)
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     assert dataset[["lower", "upper"]].notna().all().all()
     assert (dataset["lower"] <= dataset["upper"]).all()
     assert dataset["score"].between(dataset["lower"] - 0.1, dataset["upper"] + 0.1).all()
@@ -137,7 +137,7 @@ def test_intervals_are_there_with_enough_voters_and_hold_the_score(store):
 def test_too_few_voters_give_no_interval_and_a_reason(store):
     project_id = make_project(store)
     run_ballot(store, project_id, voters=("W1", "W2"))
-    assert read_dataset(store, project_id)["lower"].isna().all()
+    assert read_project_dataset(store, project_id)["lower"].isna().all()
     assert "voters" in read_ballots(store, project_id)[0].interval_note
 
 
@@ -341,7 +341,7 @@ def test_only_voters_with_a_counted_vote_are_voters_of_the_dataset(store):
     accept_upload(store, project_id, answer_batch(batch, voters=("W3",), status="Rejected", tag="B"), "two.csv")
     gone = accept_upload(store, project_id, answer_batch(batch, voters=("W4",), tag="C"), "three.csv")
     withdraw_upload(store, project_id, gone.upload_id)
-    assert read_dataset(store, project_id).attrs["voters"] == {"people": 2, "simulated": 0}
+    assert read_project_dataset(store, project_id).attrs["voters"] == {"people": 2, "simulated": 0}
 
 
 def test_a_tie_is_no_answer_where_the_plan_has_none(store):
@@ -395,7 +395,7 @@ def test_tiny_projects_go_the_whole_way(store, tokens, n_ballots, task_size):
         batch = write_batch(read_comparisons(store, project_id, read_ballots(store, project_id)[-1].number))
         accept_upload(store, project_id, answer_batch(batch), "results.csv")
         close_ballot(store, project_id)
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     assert len(dataset) == len(tokens) * (len(tokens) - 1) // 2
     assert dataset["score"].notna().all()
 
@@ -423,7 +423,7 @@ def test_odd_texts_come_through_the_whole_way(store):
     batch = draw_batch(store, project_id)
     accept_upload(store, project_id, answer_batch(batch), "results.csv")
     close_ballot(store, project_id)
-    back = read_written(to_csv(read_dataset(store, project_id)))
+    back = read_written(to_csv(read_project_dataset(store, project_id)))
     assert set(back["token_a"]) | set(back["token_b"]) == set(tokens)
     assert set(back["area"]) == {"R&D <i>"}
 
@@ -462,7 +462,7 @@ def test_missing_votes_of_a_later_ballot_keep_the_mean(store):
     project_id = make_project(store)
     run_ballot(store, project_id)
     batch = draw_batch(store, project_id)
-    before = read_dataset(store, project_id).set_index(["token_a", "token_b"])["score"]
+    before = read_project_dataset(store, project_id).set_index(["token_a", "token_b"])["score"]
     accept_upload(store, project_id, b"\n".join(answer_batch(batch).splitlines()[:2]) + b"\n", "part.csv")
     close_ballot(store, project_id)
     scores = read_ballot_scores(store, project_id)
@@ -470,7 +470,7 @@ def test_missing_votes_of_a_later_ballot_keep_the_mean(store):
     assert len(silent) > 0
     assert silent["y"].isna().all()
     items = read_items(store, project_id).set_index("item")
-    after = read_dataset(store, project_id).set_index(["token_a", "token_b"])["score"]
+    after = read_project_dataset(store, project_id).set_index(["token_a", "token_b"])["score"]
     for item in silent["item"]:
         key = (items.loc[item, "token_a"], items.loc[item, "token_b"])
         assert after[key] == before[key]
@@ -521,10 +521,10 @@ def test_a_closed_ballot_reopens_until_the_next_is_drawn(store):
 def test_before_the_first_closing_the_dataset_is_the_votes_so_far(store):
     project_id = make_project(store)
     batch = draw_batch(store, project_id)
-    assert len(read_dataset(store, project_id)) == 0
+    assert len(read_project_dataset(store, project_id)) == 0
     part = b"\n".join(answer_batch(batch).splitlines()[:3]) + b"\n"
     accept_upload(store, project_id, part, "part.csv")
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     by_hand = {item: sum(p) / len(p) for item, p in votes_by_hand(part).items()}
     assert {frozenset((r.token_a, r.token_b)): r.score for r in dataset.itertuples()} == by_hand
     assert dataset.attrs["provisional"] is True
@@ -542,7 +542,7 @@ def test_simulated_voters_answer_trial_projects_only_and_are_marked(store):
     with store.read() as conn:
         assert has_simulated_votes(conn, trial)
         assert not has_simulated_votes(conn, real)
-    about = read_dataset(store, trial).attrs
+    about = read_project_dataset(store, trial).attrs
     assert about["simulated_votes"] is True
     with store.read() as conn:
         sources = conn.execute(sa.select(t.judgement.c.source).distinct()).scalars().all()

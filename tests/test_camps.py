@@ -19,7 +19,7 @@ from core.scores.bradley_terry import fit_votes
 from core.store import open_store
 from core.store.ballots.closing import close_ballot
 from core.store.projects.project_commands import get_project
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.intake import accept_upload
 from core.trust import report
 from core.trust.camps import Camps, between_camps, find_camps
@@ -121,7 +121,7 @@ def test_they_are_told_on_the_pages_and_in_what_is_published(tmp_path):
     data = answer_batch(draw_batch(store, project_id), voters=[f"W{n:02d}" for n in range(12)], choose=choose)
     accept_upload(store, project_id, data, "votes.csv")
     close_ballot(store, project_id)
-    sizes = read_dataset(store, project_id).attrs["two_camps"]
+    sizes = read_project_dataset(store, project_id).attrs["two_camps"]
     assert sizes == [6, 6]
     files = read_published(publish(store, project_id).data).files
     for name in ("README.md", "datasheet.md", "datasheet.html"):

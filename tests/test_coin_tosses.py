@@ -12,7 +12,7 @@ from core.store import open_store
 from core.store.ballots.closing import close_ballot
 from core.store.projects.plans import PlanSettings, save_plan
 from core.store.projects.project_commands import create_project
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import add_areas
 from core.store.votes.intake import accept_upload
 from core.tokens.files import AreaTokens
@@ -54,5 +54,5 @@ def test_coin_tosses_are_told_wherever_they_go(tmp_path, n_items, n_voters, prot
     assert found.next_ballot is not None
     assert not found.next_ballot.settled
     assert "can't be told from coin tosses" in worth_text(found.next_ballot, found.after)
-    assert read_dataset(store, project_id).attrs["by_chance"] is True
+    assert read_project_dataset(store, project_id).attrs["by_chance"] is True
     assert "told from coin tosses" in read_published(publish(store, project_id).data).files["README.md"].decode()

@@ -31,7 +31,7 @@ from core.store.engine import now
 from core.store.projects.plans import save_plan
 from core.store.projects.project_commands import create_project
 from core.store.projects.releases import read_fields, save_fields
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import add_areas, items_of
 from core.store.tokens.frequencies import RareTerms, use_list
 from core.store.votes.checks import add_gold
@@ -92,7 +92,7 @@ def text_of(store, project_id: str) -> str:
 class TestFigures:
     def test_they_are_those_of_the_store(self, store, project):
         facts = view.load(store, project)
-        dataset = read_dataset(store, project)
+        dataset = read_project_dataset(store, project)
         with store.read() as conn:
             counted = conn.execute(
                 sa.select(sa.func.count()).select_from(t.judgement).where(t.judgement.c.status == "counted")

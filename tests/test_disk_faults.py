@@ -26,7 +26,7 @@ from core.store.ballots.closing import close_ballot
 from core.store.engine import _open, open_apart
 from core.store.projects.project_commands import create_project, get_project, list_projects, read_log
 from core.store.projects.releases import keep_release
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.intake import accept_upload
 
 pytestmark = pytest.mark.sqlite
@@ -71,7 +71,7 @@ def damaged(store):
 def test_a_database_damaged_in_its_midst_is_told_in_words(damaged):
     folder, project_id, content = damaged
     with pytest.raises(StoreError, match=r"can't be read.*backups"), open_apart(folder) as store:
-        read_dataset(store, project_id)
+        read_project_dataset(store, project_id)
     assert (folder / "runoff.sqlite").read_bytes() == content  # left as it is, for whoever mends it
 
 
@@ -188,7 +188,7 @@ def test_a_clock_set_back_loses_nothing(store, monkeypatch):
     entries = read_log(store, project_id)
     assert [entry["action"] for entry in entries[:2]] == ["close ballot", "accept upload"]
     assert len(list_projects(store)) == 1
-    assert not read_dataset(store, project_id)["score"].isna().any()
+    assert not read_project_dataset(store, project_id)["score"].isna().any()
 
 
 def test_a_job_without_a_process_is_swept_though_its_clock_was_ahead(store):

@@ -31,7 +31,7 @@ from core.simulation.equal_time import (
     Times,
     _sizes,
     at_times,
-    draw_groups,
+    groups_of_all_pairs,
     simulate_equal_time,
     simulate_kind,
     unasked,
@@ -43,7 +43,7 @@ from core.voters.model import Panel, exponential
 NAN = math.nan
 N = 45
 Z = np.random.default_rng(4).permutation(exponential(N))
-ASKED = KindSetting(Z, draw_groups(N, np.random.default_rng(1)), 1600, n_ballots=3)
+ASKED = KindSetting(Z, groups_of_all_pairs(N, np.random.default_rng(1)), 1600, n_ballots=3)
 
 
 def made(**values: list[float]) -> EqualTime:
@@ -131,7 +131,7 @@ def test_kinds_are_simulated_on_the_plans_panels_for_its_time():
     found = simulate_equal_time(guess, plan, "runoff", **how, progress=lambda *far: told.append(far))
     assert told[-1] == (2 * 13, 2 * 13)
     own, rated, _ = found.kinds
-    groups = draw_groups(24, np.random.default_rng(3))
+    groups = groups_of_all_pairs(24, np.random.default_rng(3))
     setting = KindSetting(exponential(24), groups, plan.n_comparisons, 2, 0.5)
     for s in range(2):
         rng, again = (np.random.default_rng(np.random.SeedSequence(3, spawn_key=(s,))) for _ in range(2))
@@ -152,10 +152,10 @@ def test_kinds_are_simulated_on_the_plans_panels_for_its_time():
 
 
 def test_groups_are_of_distinct_items_one_for_each_token():
-    groups = draw_groups(45, np.random.default_rng(1))
+    groups = groups_of_all_pairs(45, np.random.default_rng(1))
     assert groups.shape == (10, 6)  # 45 items are all pairs of ten tokens
     assert all(len(set(group)) == 6 for group in groups.tolist())
-    assert draw_groups(7, np.random.default_rng(1)).shape == (4, 3)
+    assert groups_of_all_pairs(7, np.random.default_rng(1)).shape == (4, 3)
     with pytest.raises(InputError, match="at least 4 items"):
         KindSetting(Z[:3], groups, 100)
     with pytest.raises(InputError, match="0 or more"):

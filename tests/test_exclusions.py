@@ -22,7 +22,7 @@ from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.project_commands import get_project, read_log
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.exclusions import exclude_voters, exclusions_of, readmit_voters
 from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import ballot_votes
@@ -88,7 +88,7 @@ def test_out_and_in_again_leaves_everything_as_it_was(store, protocol, opens):
     moved = exclude_voters(store, project_id, two, "clicked at random")
     assert moved.rescored == 2
     assert state_of(store) != before
-    assert read_dataset(store, project_id).attrs["voters_left_out"] == 2
+    assert read_project_dataset(store, project_id).attrs["voters_left_out"] == 2
     check(store, project_id)
     assert readmit_voters(store, project_id, two) == moved
     assert state_of(store) == before
@@ -103,7 +103,7 @@ def test_closed_ballots_are_scored_as_if_the_votes_had_never_come(store, protoco
     out = ids_of(store, project_id)["simulated-003"]
     frozen = entries(store)
     exclude_voters(store, project_id, [out], "why not")
-    found, fits = read_dataset(store, project_id), fit_rows(store)
+    found, fits = read_project_dataset(store, project_id), fit_rows(store)
     assert entries(store) == frozen  # who went on, and by which score, stays as it was decided
     assert state_of(store)["ballot_item"] != items
     # The same by hand: the votes are taken out of the store, and the ballots closed again one after the other.
@@ -121,7 +121,7 @@ def test_closed_ballots_are_scored_as_if_the_votes_had_never_come(store, protoco
     with store.write() as conn:
         conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballots[1].id).values(ordinal=2))
     reopen_and_close(store, project_id, ballots[1].id, number=2)
-    again = read_dataset(store, project_id)
+    again = read_project_dataset(store, project_id)
     assert found.equals(again)
     assert fit_rows(store) == fits
 
@@ -342,7 +342,7 @@ def test_a_copy_keeps_who_is_left_out(store):
     with store.read() as conn:
         (kept,) = exclusions_of(conn, copy)
     assert (kept.reason, kept.detail) == ("why", {"ε": 0.4})
-    assert read_dataset(store, copy).equals(read_dataset(store, project_id))
+    assert read_project_dataset(store, copy).equals(read_project_dataset(store, project_id))
     readmit_voters(store, copy, [kept.voter_id])
     with store.read() as conn:
         assert len(exclusions_of(conn, project_id)) == 1  # the original's stays
@@ -358,4 +358,4 @@ def test_simulated_voters_who_are_left_out_are_asked_no_more(store):
     assert unanswered(store, project_id, 1) == []
     assert n == len([row for row in statuses(store, project_id) if row[0] in ("simulated-001", "simulated-002")])
     close_ballot(store, project_id)
-    assert np.isfinite(read_dataset(store, project_id)["score"]).all()
+    assert np.isfinite(read_project_dataset(store, project_id)["score"]).all()

@@ -32,7 +32,7 @@ from core.store.projects.archive import duplicate_project, export_project, impor
 from core.store.projects.model_servers import CHAT, read_server, switch_off, switch_on
 from core.store.projects.project_commands import get_project, read_log
 from core.store.projects.records import record_files, record_of
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.intake import accept_upload
 from core.store.votes.model_answers import answers_of, pending_of, read_judges
 from core.store.votes.tallies import progress_of
@@ -367,7 +367,7 @@ def test_votes_of_a_model_are_never_votes_of_people(store, server):
             kinds = set(conn.execute(sa.select(t.voter.c.kind)).scalars())
         files = record_files(record)
         found.append((
-            read_dataset(store, project_id).to_csv(),
+            read_project_dataset(store, project_id).to_csv(),
             {name: clean(data) for name, data in files.items()}, progress,
         ))  # fmt: skip
         assert (sources, kinds) == ({"person"}, {"person"})

@@ -35,7 +35,7 @@ from core.store.engine import open_apart
 from core.store.projects.embedding_library import add_embedding, adopt_import, record_import
 from core.store.projects.plans import PlanSettings, save_plan
 from core.store.projects.project_commands import create_project
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import add_areas
 from core.store.votes.intake import accept_upload
 from core.tokens.files import AreaTokens
@@ -99,7 +99,7 @@ def campaign(
             accept_upload(store, project_id, data, f"results-{number}-{at}.csv")
         close_ballot(store, project_id)
     without_code = (re.sub(rb"(?m)^(b\d+-)[0-9a-f]{8}", rb"\1", batch) for batch in batches)
-    return Run(tuple(without_code), read_dataset(store, project_id))
+    return Run(tuple(without_code), read_project_dataset(store, project_id))
 
 
 def by_item(dataset: pd.DataFrame, names: Names, columns: Sequence[str]) -> dict[frozenset[str], tuple[object, ...]]:

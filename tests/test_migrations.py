@@ -65,7 +65,7 @@ from core.store.projects.project_commands import get_project, list_projects
 from core.store.projects.project_zip import SCHEMAS, is_of, read_zip
 from core.store.projects.records import record_of, voter_secret
 from core.store.projects.releases import read_releases, release_bytes
-from core.store.scores.project_dataset import read_dataset, round_dataset
+from core.store.scores.project_dataset import read_project_dataset, round_dataset
 from core.store.scores.scoring import score_round
 from core.store.voting.owner_commands import read_invitations, read_link, read_voting
 from core.tabular.zips import checksum
@@ -100,10 +100,10 @@ def test_every_schema_has_a_project_kept():
 def test_a_project_exported_earlier_comes_in(store, schema):
     data, expected = kept(schema)
     project_id = import_project(store, data)
-    assert_same(read_dataset(store, project_id), expected)
+    assert_same(read_project_dataset(store, project_id), expected)
     assert get_project(store, project_id).ranking == ("all" if schema == "0001" else "area")
     again = import_project(store, export_project(store, project_id))
-    assert_same(read_dataset(store, again), expected)
+    assert_same(read_project_dataset(store, again), expected)
     for ranking in read_rankings(store, project_id):
         close_ballot(store, project_id, area_id=ranking.area_id)
         ballots = read_ballots(store, project_id, ranking.area_id)
@@ -119,7 +119,7 @@ def test_a_workspace_of_an_earlier_schema_is_brought_up(tmp_path, schema):
     make_old_workspace(folder, schema)
     store = open_store(folder)
     (project,) = list_projects(store)
-    assert_same(read_dataset(store, project.id), expected)
+    assert_same(read_project_dataset(store, project.id), expected)
     assert len(list((folder / "backups").iterdir())) == 1
     now, before = read_zip(export_project(store, project.id)), read_zip(data)
     assert now.rows["judgement"] == before.rows["judgement"]
@@ -311,7 +311,7 @@ def closed_rounds(store: Store, project_id: str) -> dict[tuple[str, int], Ballot
 
 def assert_datasets(store: Store, project_id: str, expected: Expected) -> None:
     """The project's dataset and those of its closed rounds are the kept ones."""
-    found = read_dataset(store, project_id)
+    found = read_project_dataset(store, project_id)
     assert_same(found, expected.dataset[list(found.columns)])
     rounds = closed_rounds(store, project_id)
     scored = {key: of for key, of in rounds.items() if of.scheme != ORDER}
@@ -362,7 +362,7 @@ def test_the_scores_that_are_kept_are_those_of_the_votes(workspace, project_id):
     secret = voter_secret(workspace, project_id)
     with workspace.read() as conn:
         record = record_of(conn, project_id, secret)
-    replayed = replay_record(record, read_dataset(workspace, project_id))
+    replayed = replay_record(record, read_project_dataset(workspace, project_id))
     assert replayed.n_ballots >= 3
     assert replayed.n_beyond == 0, replayed.first
 
@@ -399,7 +399,7 @@ def assert_scores_of_round(conn: sa.Connection, project_id: str, found: Ballot) 
 @pytest.mark.parametrize("project_id", [MAIN, TRIAL])
 def test_open_ballots_and_rounds_are_closed_and_the_campaign_goes_on(workspace, project_id):
     sweep(workspace)
-    dataset = read_dataset(workspace, project_id)
+    dataset = read_project_dataset(workspace, project_id)
     for ranking in read_rankings(workspace, project_id):
         area = ranking.area_id
         for found in read_rounds(workspace, project_id, area):
@@ -413,13 +413,13 @@ def test_open_ballots_and_rounds_are_closed_and_the_campaign_goes_on(workspace, 
                 with pytest.raises(StoreError, match="no answer"):
                     close_round(workspace, project_id, found.number, area_id=area)
         close_ballot(workspace, project_id, area_id=area)
-        closed = read_dataset(workspace, project_id)
+        closed = read_project_dataset(workspace, project_id)
         reopen_ballot(workspace, project_id, area_id=area)
         close_ballot(workspace, project_id, area_id=area)
-        assert_same(read_dataset(workspace, project_id), closed.reset_index(drop=True))
+        assert_same(read_project_dataset(workspace, project_id), closed.reset_index(drop=True))
         if project_id == MAIN:
             assert draw_next_ballot(workspace, project_id, area_id=area) == 3
-    assert not read_dataset(workspace, project_id).equals(dataset)
+    assert not read_project_dataset(workspace, project_id).equals(dataset)
     assert check_store(workspace).faults == ()
 
 

@@ -22,7 +22,7 @@ from core.dataset.side_by_side import read_scored
 from core.embeddings import load
 from core.embeddings.readers.similarity_files import open_long
 from core.errors import InputError, Issue
-from core.questions.best_worst.files import NamedError, read_best_worst, read_items
+from core.questions.best_worst.files import NamedError, read_best_worst, read_item_list
 from core.questions.order.kind import read_groups
 from core.questions.order.orders import read_orders
 from core.questions.rating.files import read_ratings
@@ -95,7 +95,7 @@ class TestQuotationMarks:
         assert sorted(pairs) == sorted((*sorted(pair), 0.5) for pair in expected)
         orders = read_orders(self.table("target\tword\tvoter\tplace", "A", "1"), "o.tsv").orders["A"]
         assert [[target, word] for target, words in orders.items() for word in words] == expected
-        items = read_items(self.table("token_a\ttoken_b"), "i.tsv").items
+        items = read_item_list(self.table("token_a\ttoken_b"), "i.tsv").items
         assert list(items) == [" – ".join(pair) for pair in expected]
         texts = read_texts(self.table("text\tgenre"), "t.tsv").texts
         assert [[text.text, text.genre] for text in texts] == expected
@@ -126,7 +126,7 @@ class TestDoubledColumns:
             (read_best_worst, "item_1,item_2,best,worst,voter,Voter", "voter, Voter"),
             (read_orders, "target,voter,word,place,Place", "place, Place"),
             (read_orders, "target,word,place,rater,Rater", "rater, Rater"),
-            (read_items, "token_a,token_b,token_b", "token_b, token_b"),
+            (read_item_list, "token_a,token_b,token_b", "token_b, token_b"),
             (read_texts, "text,genre,text", "text, text"),
             (read_form, "larger,smaller,Larger", "larger, Larger"),
             (read_scored, "word1,word2,score,Word1", "word1, Word1"),
@@ -305,7 +305,7 @@ class TestWorkbooks:
         assert orders.orders == {"A": {"x": {"y": 1.0}}}
         scored = read_scored(self.book(("token_a", "token_b", "score", "rank"), ("a", "b", 0.5, 1)), "d.xlsx")
         assert (scored.first, scored.score.tolist()) == (("a",), [0.5])
-        assert read_items(self.book(("token_a", "token_b"), ("a", "b"), ("c", "d")), "i.xlsx").items == (
+        assert read_item_list(self.book(("token_a", "token_b"), ("a", "b"), ("c", "d")), "i.xlsx").items == (
             "a – b",
             "c – d",
         )

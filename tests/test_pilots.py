@@ -28,7 +28,7 @@ from core.store.projects.archive import copy_without_ballots, export_project, im
 from core.store.projects.plans import read_plan, read_rankings, register_plan, save_plan, set_ranking
 from core.store.projects.project_commands import change_project, read_log
 from core.store.scores.forecasts import fit_stored, votes_to_fit
-from core.store.scores.project_dataset import read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import read_ballot_scores, read_project_dataset
 from core.store.tokens.areas import change_area, read_items
 from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import ballot_votes, progress_of
@@ -242,7 +242,7 @@ def rounds(store, project_id):
     for number in (1, 2):
         accepted = accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), f"{number}.csv")
         close_ballot(store, project_id)
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     drawn = [read_comparisons(store, project_id, n).drop(columns=["question_id", "task_id"]) for n in (1, 2)]
     return dataset, read_ballot_scores(store, project_id), drawn, accepted.effect.moves
 
@@ -272,10 +272,10 @@ def test_voters_of_the_pilot_alone_are_not_counted_in_the_dataset(store, project
     batch = batch_of_pilot(store, project_id)
     accept_upload(store, project_id, answer_batch(batch, voters=("P1", "P2")), "p.csv")
     close_ballot(store, project_id)
-    assert read_dataset(store, project_id).empty
+    assert read_project_dataset(store, project_id).empty
     accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "1.csv")
     close_ballot(store, project_id)
-    assert read_dataset(store, project_id).attrs["voters"] == {"people": 6, "simulated": 0}
+    assert read_project_dataset(store, project_id).attrs["voters"] == {"people": 6, "simulated": 0}
 
 
 def test_simulated_pilots_leave_the_votes_of_ballot_1_as_they_were(store):

@@ -323,7 +323,7 @@ class TestFiles:
             (b"\x1f\x8b\x08\x00", "gzip"),
             (b"\n\nAssignmentId,WorkerId\n", "no header"),
             (b"AssignmentId,WorkerId\n\x81\x8d\xff,1\n", "line 2 holds the byte 0x81"),
-            (b"AssignmentId,WorkerId\n", "lacks columns"),
+            (b"AssignmentId,WorkerId\n", "lacks the columns"),
             (b"a,b\n1,2\n", "not a result file"),
             (b"Submission id,Participant id,Status\n1,2,APPROVED\n", "Prolific"),
         ],
@@ -517,7 +517,8 @@ class TestSamples:
 class TestCases:
     def test_missing_input_columns_are_named(self, cases: Path) -> None:
         with pytest.raises(
-            InputError, match=r"Input\.left_a, Input\.left_b, Input\.right_a, Input\.right_b\. On Mechanical Turk"
+            InputError,
+            match=r"Input\.left_a, Input\.left_b, Input\.right_a, Input\.right_b\. Its .* On Mechanical Turk",
         ):
             read_results((cases / "33-results-no-input-columns.csv").read_bytes(), "33.csv")
 

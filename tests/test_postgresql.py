@@ -28,7 +28,7 @@ from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.engine import _open
 from core.store.projects.project_commands import create_project, list_projects, read_log
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import add_areas
 from core.store.votes.checks import add_gold
 from core.store.votes.intake import accept_upload
@@ -454,7 +454,7 @@ def test_a_campaign_gives_the_same_numbers_on_both(address, tmp_path, monkeypatc
         for _ in range(2):
             accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "r.csv")
             close_ballot(store, project_id)
-        return read_dataset(store, project_id)
+        return read_project_dataset(store, project_id)
 
     monkeypatch.setattr("core.store.projects.project_commands.new_project_id", lambda: "same")
     there = campaign(engine.open_store())

@@ -27,7 +27,7 @@ from core.store.projects.embedding_library import (
 )
 from core.store.projects.plans import PlanSettings, save_plan
 from core.store.projects.project_commands import create_project, read_log
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import (
     add_areas,
     add_tokens,
@@ -292,7 +292,7 @@ def test_a_finished_dataset_says_it_and_the_evaluation_of_the_project_too(store,
     add_tokens(store, project_id, SEA, ["ferry", "deep sea", "moon"], embedding_id=embedding_id)
     save_plan(store, project_id, PlanSettings(n_ballots=1, appearances=4, task_size=3))
     accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "r.csv")
-    (entry,) = read_dataset(store, project_id).attrs[KEY]
+    (entry,) = read_project_dataset(store, project_id).attrs[KEY]
     assert [token["token"] for token in entry["tokens"]] == ["ferry", "deep sea", "moon"]
     assert (entry["embedding"], entry["name"], entry["source"]) == (embedding_id, "model", "model.vec")
     view = evaluate_view.load(store, project_id, 2.0, "relatedness")

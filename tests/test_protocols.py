@@ -30,7 +30,7 @@ from core.store.ballots.closing import close_ballot
 from core.store.projects.archive import export_project
 from core.store.projects.records import record_of
 from core.store.scores.forecasts import known_search, make_forecast, make_search
-from core.store.scores.project_dataset import chosen_otherwise, read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import chosen_otherwise, read_ballot_scores, read_project_dataset
 from core.store.votes.intake import accept_upload
 from core.trust.reliability import ceiling, halves
 from core.trust.stopping import value_of_next
@@ -72,7 +72,7 @@ def test_a_fourth_protocol_is_collected_closed_and_recomputed(store, swiss):
     so_far = wins[scores["item"].isin(rows["item"])].groupby(scores["item"]).sum()
     assert rows["mean"].tolist() == pytest.approx(so_far.tolist())
     assert (rows["lower"] <= rows["mean"]).all()
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     assert dataset.attrs["estimator"] == "wins"
     assert len(dataset) == 21
     assert check_store(store).faults == ()

@@ -31,7 +31,7 @@ from core.store.engine import open_apart
 from core.store.projects.plans import save_plan
 from core.store.projects.project_commands import create_project
 from core.store.projects.releases import read_releases, release_bytes, save_fields
-from core.store.scores.project_dataset import read_dataset as read_stored
+from core.store.scores.project_dataset import read_project_dataset as read_stored
 from core.store.tokens.areas import add_areas
 from core.tabular.zips import checksum, pack
 from core.tokens.files import AreaTokens

@@ -14,7 +14,7 @@ from core.charts.files import specification
 from core.store import Store
 from core.store import schema as t
 from core.store.ballots.closing import close_ballot
-from core.store.scores.project_dataset import read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import read_ballot_scores, read_project_dataset
 from core.store.votes.intake import accept_upload
 from core.views.scores import scores_page
 from tests.campaigns import PLAN, answer_batch, draw_batch, make_project
@@ -51,7 +51,7 @@ def test_places_by_the_papers_protocol_are_those_of_the_last_mean_score_so_far(s
         n_held = int((rows.loc[rows["ballot"] == ballot, ["wins", "ties", "losses"]].sum(axis=1) > 0).sum())
         assert found["in_ballot"].sum() == n_held
     now = view.history[view.history["ballot"] == n_ballots]
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     assert list(now["rank"]) == pytest.approx(list(dataset["rank"]))
     assert set(now["pair"]) == set(dataset["token_a"] + " – " + dataset["token_b"])
     assert view.said == "" if n_ballots == 1 else view.said.endswith("since ballot 2.") or "same items" in view.said
@@ -69,7 +69,7 @@ def test_places_by_the_protocol_runoff_have_the_intervals_that_each_ballot_wrote
     for ballot in (1, 2):
         found = history.loc[history["ballot"] == ballot, "rank_lower"]
         assert sorted(found) == pytest.approx(sorted(stored.loc[stored["ballot"] == ballot, "lower"]))
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     now = history[history["ballot"] == 2]
     assert list(now["rank_upper"]) == pytest.approx(list(dataset["rank_upper"]))
 

@@ -21,7 +21,7 @@ from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import duplicate_project, export_project, import_project
 from core.store.projects.plans import read_plan, read_rankings, save_plan, set_ranking
 from core.store.projects.project_commands import get_project, read_log
-from core.store.scores.project_dataset import read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import read_ballot_scores, read_project_dataset
 from core.store.tokens.areas import change_area, read_areas
 from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.uploads import read_uploads, withdraw_upload
@@ -102,14 +102,14 @@ def test_scores_and_ranks_stay_within_an_area(store, apart):
             run_ballot(store, project_id, area_id)
         with pytest.raises(StoreError, match="All"):
             draw_next_ballot(store, project_id, area_id=area_id)
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     assert dataset.attrs["ranking"] == "area"
     assert not dataset.attrs["provisional"]
     assert (dataset.attrs["ballots_closed"], dataset.attrs["ballots_planned"]) == (5, 5)
     assert [part["area"] for part in dataset.attrs["areas"]] == ["Animals", "Tools"]
     for area_id, name in ((animals, "Animals"), (tools, "Tools")):
         part = dataset[dataset["area"] == name].reset_index(drop=True)
-        alone = read_dataset(store, project_id, area_id)
+        alone = read_project_dataset(store, project_id, area_id)
         pd.testing.assert_frame_equal(part, alone, check_flags=False)
         assert part["rank"].tolist() == (-part["score"]).rank().tolist()
         by_ballot = read_ballot_scores(store, project_id, area_id)
@@ -190,7 +190,9 @@ def test_a_copy_is_the_same_bit_for_bit(store, apart):
         close_ballot(store, copy, area_id=ids[1])
     close_ballot(store, project_id, area_id=tools)
     for copy in copies:
-        pd.testing.assert_frame_equal(read_dataset(store, project_id), read_dataset(store, copy), check_flags=False)
+        pd.testing.assert_frame_equal(
+            read_project_dataset(store, project_id), read_project_dataset(store, copy), check_flags=False
+        )
 
 
 class Letters:
@@ -220,7 +222,7 @@ def test_an_evaluation_over_all_areas_is_the_mean_of_the_areas(store, apart):
     project_id, animals, tools = apart
     run_ballot(store, project_id, animals)
     run_ballot(store, project_id, tools)
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     result = evaluate(dataset, Letters())
     expected = {"rho_w": [], "tau_w": []}
     for name in ("Animals", "Tools"):

@@ -35,7 +35,7 @@ from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
 from core.store.projects.records import pseudonym, record_files, record_from, record_of, voter_secret
 from core.store.scores import project_dataset
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.tallies import ballot_votes
 
@@ -104,7 +104,7 @@ def test_without_a_closed_ballot_the_provisional_scores_are_held_against_the_vot
     simulate_votes(store, project, share=0.5)
     found = replayed(publish(store, project).data)
     assert found.same
-    assert found.compared["score"] == len(read_dataset(store, project))
+    assert found.compared["score"] == len(read_project_dataset(store, project))
 
 
 def test_a_pilot_is_recorded_and_scores_nothing(store):
@@ -135,7 +135,7 @@ def test_one_changed_vote_is_found_with_the_item_and_both_values(store, project)
 
 
 def test_one_changed_bit_of_a_score_is_found(store, project):
-    exact = read_dataset(store, project)["score"].iloc[0]
+    exact = read_project_dataset(store, project)["score"].iloc[0]
     near = float(np.nextafter(exact, 2))
 
     def change(data: bytes) -> bytes:
@@ -390,7 +390,7 @@ class TestCommand:
         assert "stored" in out
 
     def test_a_tolerance_lets_small_differences_pass(self, store, project, tmp_path, capsys):
-        exact = float(read_dataset(store, project)["score"].iloc[0])
+        exact = float(read_project_dataset(store, project)["score"].iloc[0])
         data = with_file(
             publish(store, project).data,
             "dataset.csv",
@@ -403,7 +403,7 @@ class TestCommand:
         assert self.run(capsys, "replay", path, "--tolerance", "1e-12")[0] == 1
 
     def test_other_last_bits_are_an_outcome_of_their_own(self, store, project, tmp_path, capsys):
-        exact = float(read_dataset(store, project)["score"].iloc[0])
+        exact = float(read_project_dataset(store, project)["score"].iloc[0])
         near = math.nextafter(exact, math.inf)
         data = with_file(
             publish(store, project).data,

@@ -22,7 +22,7 @@ from core.store.projects.plans import (
     set_ranking,
 )
 from core.store.projects.project_commands import read_log
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import change_area, read_areas
 from core.store.votes.intake import accept_upload
 
@@ -85,9 +85,9 @@ def test_a_datasets_description_says_what_was_kept(store):
     digest = register_plan(store, project_id)
     accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "r.csv")
     for one in (project_id, duplicate_project(store, project_id, "Copy")):
-        about = read_dataset(store, one).attrs["registration"]
+        about = read_project_dataset(store, one).attrs["registration"]
         assert (about["sha256"], about["kept"], about["changed"]) == (digest, True, [])
-    assert read_dataset(store, make_project(store)).attrs["registration"] is None
+    assert read_project_dataset(store, make_project(store)).attrs["registration"] is None
 
 
 def test_parts_are_a_fixed_list_and_the_same_parts_give_the_same_text():

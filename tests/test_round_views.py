@@ -147,7 +147,7 @@ def test_files_without_gold_columns_are_named(store):
     table, silent = view.qualification(store, project_id, read_rounds(store, project_id)[0])
     assert table.empty
     assert len(silent) == 1
-    assert "plain.csv says nothing of the gold pairs" in silent[0]
+    assert "plain.csv lacks the column Answer.gold_1. Its columns are" in silent[0]
 
 
 @pytest.mark.parametrize(

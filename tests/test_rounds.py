@@ -43,7 +43,7 @@ from core.store.ballots.drawing import draw_next_ballot, draw_round
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import read_plan, read_rankings, save_plan, set_ranking
 from core.store.projects.records import record_of
-from core.store.scores.project_dataset import read_dataset, round_dataset
+from core.store.scores.project_dataset import read_project_dataset, round_dataset
 from core.store.tokens.areas import add_areas
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.intake import accept_upload
@@ -474,7 +474,7 @@ def test_all_that_ballots_give_is_the_same_with_and_without_rounds(store, protoc
             accept_upload(store, project_id, data, f"{number}.csv")
             close_ballot(store, project_id)
         assert [ballot.number for ballot in read_ballots(store, project_id)] == [1, 2]
-    one, other = (read_dataset(store, project_id) for project_id in (plain, mixed))
+    one, other = (read_project_dataset(store, project_id) for project_id in (plain, mixed))
     assert to_csv(one) == to_csv(other)
     assert one.attrs | {"project": "Test (2)"} == other.attrs
     with store.read() as conn:

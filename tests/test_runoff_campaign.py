@@ -24,7 +24,7 @@ from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import duplicate_project, export_project, import_project
 from core.store.projects.plans import PlanSettings, proposed_plan, save_plan
-from core.store.scores.project_dataset import read_ballot_scores, read_dataset
+from core.store.scores.project_dataset import read_ballot_scores, read_project_dataset
 from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes
 
@@ -57,7 +57,7 @@ def all_votes(store, project_id, n_ballots):
 def test_the_dataset_is_the_fit_of_all_votes(store, closed):
     first, second, outcome, voter = all_votes(store, closed, 2)
     fit = fit_with_voters(first, second, outcome, n_items=21, voter=voter)
-    dataset = read_dataset(store, closed)
+    dataset = read_project_dataset(store, closed)
     with store.read() as conn:
         query = sa.select(t.item.c.position, t.item_score.c.theta, t.item_score.c.error).join(t.item)
         query = query.join(t.ballot, t.ballot.c.id == t.item_score.c.ballot_id).where(t.ballot.c.ordinal == 2)
@@ -120,31 +120,31 @@ def test_later_ballots_let_near_neighbours_meet(store):
 
 @pytest.mark.release
 def test_reopening_takes_the_scores_off_and_closing_gives_them_back(store, closed):
-    before = read_dataset(store, closed)
+    before = read_project_dataset(store, closed)
     reopen_ballot(store, closed)
     with store.read() as conn:
         of_second = sa.select(sa.func.count()).select_from(t.item_score).join(t.ballot)
         assert conn.execute(of_second.where(t.ballot.c.ordinal == 2)).scalar() == 0
-    assert read_dataset(store, closed)["score"].tolist() != before["score"].tolist()  # those of ballot 1 again
+    assert read_project_dataset(store, closed)["score"].tolist() != before["score"].tolist()  # those of ballot 1 again
     close_ballot(store, closed)
-    pd.testing.assert_frame_equal(read_dataset(store, closed), before, check_flags=False)
+    pd.testing.assert_frame_equal(read_project_dataset(store, closed), before, check_flags=False)
 
 
 @pytest.mark.release
 def test_a_copy_goes_on_as_the_original(store, closed):
     copies = [import_project(store, export_project(store, closed)), duplicate_project(store, closed, "Copy")]
     run_ballots(store, closed, 1)
-    expected = read_dataset(store, closed)
+    expected = read_project_dataset(store, closed)
     for copy in copies:
         run_ballots(store, copy, 1)
-        pd.testing.assert_frame_equal(read_dataset(store, copy), expected, check_flags=False)
+        pd.testing.assert_frame_equal(read_project_dataset(store, copy), expected, check_flags=False)
 
 
 def test_few_voters_give_scores_without_intervals_and_a_reason(store):
     project_id = make_project(store, plan=RUNOFF)
     accept_upload(store, project_id, answer_batch(draw_batch(store, project_id), voters=["W1", "W2"]), "r.csv")
     close_ballot(store, project_id)
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     assert dataset["lower"].isna().all()
     assert dataset["rank_lower"].isna().all()
     assert "at least 5 voters; found 2" in read_ballots(store, project_id)[0].interval_note

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.__main__ import cli
 from core.dataset.side_by_side import read_scored, side_by_side
 from core.errors import InputError
-from core.questions.best_worst.files import read_items
+from core.questions.best_worst.files import read_item_list
 from core.questions.order.kind import groups_of, read_groups
 from core.questions.order.orders import comparisons_of, group_agreement, read_orders, without
 from core.questions.rating.files import crowd_minus_experts, qualify_people, read_ratings
@@ -76,7 +76,7 @@ class TestOrders:
         assert (issue.row, issue.message) == (14, why)
 
     def test_files_that_are_none(self):
-        with pytest.raises(InputError, match="needs the columns target, voter, word, place"):
+        with pytest.raises(InputError, match=r"lacks the columns voter, place. Its columns are target, word"):
             read_orders(b"target,word\na,b\n", "x.csv")
         with pytest.raises(InputError, match="no order that can be used"):
             read_orders(b"target,voter,word,place\na,b,c,x\n", "x.csv")
@@ -256,6 +256,6 @@ class TestTuples:
 
     def test_items_that_stand_twice(self):
         with pytest.raises(InputError, match="row 3"):
-            read_items(b"sea\nship\nsea\n", "x.txt")
+            read_item_list(b"sea\nship\nsea\n", "x.txt")
         with pytest.raises(InputError, match="two at least"):
-            read_items(b"sea\n", "x.txt")
+            read_item_list(b"sea\n", "x.txt")

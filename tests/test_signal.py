@@ -17,7 +17,7 @@ from core.scores.reliability import CHANCE_Z, by_chance, signal_z
 from core.simulation import simulate_campaign
 from core.store import open_store
 from core.store.projects.project_commands import get_project
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.trust import reliability, report
 from core.trust.stopping import NextBallotValue, value_of_next
 from core.voters.model import Panel, exponential
@@ -103,7 +103,7 @@ def test_a_dataset_of_coin_tosses_is_marked_wherever_it_goes(tmp_path):
     store, rng = open_store(tmp_path), np.random.default_rng(4)
     project_id = make_project(store)
     run_people(store, project_id, 2, choose=lambda _: str(rng.choice(["left", "right"])))
-    assert read_dataset(store, project_id).attrs["by_chance"] is True
+    assert read_project_dataset(store, project_id).attrs["by_chance"] is True
     files = read_published(publish(store, project_id).data).files
     for name in ("README.md", "datasheet.md", "datasheet.html"):
         assert "told from coin tosses, so the scores rank nothing" in files[name].decode()
@@ -116,4 +116,4 @@ def test_a_dataset_of_votes_is_not_marked(tmp_path):
     store = open_store(tmp_path)
     project_id = make_project(store)
     run_people(store, project_id, 2)
-    assert "by_chance" not in read_dataset(store, project_id).attrs
+    assert "by_chance" not in read_project_dataset(store, project_id).attrs

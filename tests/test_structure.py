@@ -213,7 +213,6 @@ MANY_PARAMETERS = {
     "core.scores.bradley_terry.fit_bradley_terry",
     "core.simulation.campaign.simulate_campaigns",
     "core.simulation.forecast.forecast",
-    "core.simulation.search.__init__",
     "core.simulation.search.recommend",
     "core.simulation.table2.table_2",
     "core.store.votes.intake.accept_upload",
@@ -222,6 +221,22 @@ MANY_PARAMETERS = {
     "core.voting.api.begin",
     "core.voting.api.vote",
 }
+
+
+def defined_twice(pattern: str, folders: Iterable[str]) -> dict[str, list[str]]:
+    """The names that several modules define at their top level, with the modules."""
+    places: dict[str, list[str]] = {}
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for name in set(re.findall(pattern, path.read_text("utf-8"), re.MULTILINE)):
+                places.setdefault(name, []).append(name_of(path))
+    return {name: modules for name, modules in places.items() if len(modules) > 1}
+
+
+def test_one_name_is_one_thing():
+    """A class of one name stands once in the house; so does, in the library, what reads, writes or draws something."""
+    assert defined_twice(r"^class ([A-Z]\w*)", ("core", "ui", "pages", "voting")) == {}
+    assert defined_twice(r"^def ((?:read|write|draw)_\w+)", ("core",)) == {}
 
 
 def is_click_command(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

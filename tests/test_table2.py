@@ -131,7 +131,7 @@ def test_similarities_from_a_file(tmp_path, text, values):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cosine\n0.5\n0.1\n", "needs a column named similarity \\(its columns are cosine\\)"),
+        ("cosine\n0.5\n0.1\n", "lacks the column similarity. Its columns are cosine"),
         ("similarity,similarity\n0.5,0.1\n", "several columns of one name"),
         ("similarity\n0.5\nmany\n1.5\n\n0_1\nnan\n", "4 rows of z.csv can't be used.*row 3, column similarity"),
         ("a,similarity\nx,0.5\ny,\n", "1 rows of z.csv.*row 3.*found ''"),

@@ -73,7 +73,7 @@ def test_84b_of_two_token_columns_none_is_taken_unless_somebody_chooses():
     assert seen.header == ("area", "token", "token")
     assert (seen.guess.token, seen.guess.is_certain) == (None, False)
     assert seen.sample == (("a", "anvil", "barge"), ("a", "candle", "dune"))
-    with pytest.raises(InputError, match=r"several columns of one name: 'token' \(column 2\) and 'token' \(column 3\)"):
+    with pytest.raises(InputError, match=r"several columns of one name \(token, token\).*column 2.*column 3"):
         read_areas_file(data, name)
     for columns in (("area", "token"), (0, "TOKEN")):
         with pytest.raises(InputError, match=r"column 2.*column 3"):
@@ -204,7 +204,7 @@ def test_a_table_in_a_text_file_stays_a_table():
         "x": ("anvil", "barge"),
         "y": ("sea", "ship"),
     }
-    with pytest.raises(InputError, match="no columns named area and token"):
+    with pytest.raises(InputError, match="lacks the columns area, token"):
         read_areas_file(b"rock,paper\nsalt,pepper\n", "x.txt")
 
 

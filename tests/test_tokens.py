@@ -21,7 +21,7 @@ def test_columns_may_stand_in_any_order_and_case():
 
 
 def test_other_columns_are_told_in_words():
-    with pytest.raises(InputError, match=r"no columns named area and token.*'word', 'group'"):
+    with pytest.raises(InputError, match=r"lacks the columns area, token. Its columns are word, group.*or choose them"):
         read_areas_file(b"word,group\na,b\n", "x.csv")
 
 

@@ -33,7 +33,7 @@ from core.store.projects.embedding_library import (
     record_import,
 )
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
-from core.store.scores.project_dataset import chosen_otherwise, counted_without, dataset_without, read_dataset
+from core.store.scores.project_dataset import chosen_otherwise, counted_without, dataset_without, read_project_dataset
 from core.store.votes.checks import voter_answers
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.intake import accept_upload
@@ -129,10 +129,10 @@ def test_the_preview_is_what_then_is(store, tmp_path, protocol, n_closed, opens)
     add_embedding(store, project_id, tmp_path)
     ids = ids_of(store, project_id)
     two = (ids["simulated-001"], ids["simulated-006"])
-    before = read_dataset(store, project_id)
+    before = read_project_dataset(store, project_id)
     found = preview(store, project_id, None, two)
     exclude_voters(store, project_id, two, "to see")
-    after = read_dataset(store, project_id)
+    after = read_project_dataset(store, project_id)
     votes, unvoted = counts(store, project_id)
     assert (found.after.votes, found.after.unvoted) == (votes, unvoted)
     assert found.before.votes > found.after.votes
@@ -178,7 +178,7 @@ def test_what_is_drawn_would_be_chosen_again_by_the_same_votes(store, protocol):
         assert chosen_otherwise(conn, project_id, frozenset()) == [(2, 0), (3, 0)]
         again = dataset_without(conn, project_id, frozenset())
         assert counted_without(conn, project_id, frozenset()).votes == counts(store, project_id)[0]
-    dataset = read_dataset(store, project_id)
+    dataset = read_project_dataset(store, project_id)
     np.testing.assert_allclose(again["score"], dataset["score"], atol=1e-12)
     assert (again["rank"].to_numpy() == dataset["rank"].to_numpy()).all()
 
@@ -206,10 +206,10 @@ def test_an_area_with_a_ranking_of_its_own_has_its_own_figures(store):
     ballots = [read_ballots(store, project_id, ranking.area_id)[0] for ranking in (first, second)]
     assert [view.n_votes for view in of_each] == [ballot.n_comparisons for ballot in ballots]
     out = of_each[0].quality.table["voter_id"].tolist()[:1]
-    before = read_dataset(store, project_id)
+    before = read_project_dataset(store, project_id)
     found = preview(store, project_id, first.area_id, tuple(out))
     exclude_voters(store, project_id, out, "why")
-    after = read_dataset(store, project_id)
+    after = read_project_dataset(store, project_id)
     changed = [
         len(set(map(tuple, before[before["area"] == area].head(10)[["token_a", "token_b"]].to_numpy()))
             - set(map(tuple, after[after["area"] == area].head(10)[["token_a", "token_b"]].to_numpy())))

@@ -24,7 +24,7 @@ from core.store.ballots.simulated import simulate_votes
 from core.store.engine import _open
 from core.store.projects.archive import archive_project, duplicate_project, export_project, restore_project
 from core.store.projects.project_commands import get_project
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.checks import add_gold, counted_votes, gold_of
 from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
@@ -187,7 +187,7 @@ class TestDealing:
             assert progress.votes == progress.wanted
             close_ballot(store, each)
         by_page, by_file = (
-            read_dataset(store, each).sort_values(["token_a", "token_b"]) for each in (project_id, other)
+            read_project_dataset(store, each).sort_values(["token_a", "token_b"]) for each in (project_id, other)
         )
         # Both ballots are drawn with other ids; each item is judged by its letters, so only the draw differs.
         assert set(by_page["token_a"]) == set(by_file["token_a"])
@@ -483,7 +483,7 @@ class TestAdaptive:
         assert "All 3 ballots of the plan are drawn" in said[1]
         assert do_housekeeping(store, given_up) == []
         assert voter.look().kind == "closed"
-        assert len(read_dataset(store, project_id)) == 21
+        assert len(read_project_dataset(store, project_id)) == 21
 
     def test_a_ballot_waits_while_somebody_still_holds_a_comparison(self, store):
         project_id, code = start(store, replace(BASIC, task_size=4, tasks_per_voter=50, adaptive=True))

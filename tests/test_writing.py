@@ -212,7 +212,7 @@ def test_pairs_of_texts_for_the_rating_page():
 
 
 def test_other_files_are_refused():
-    with pytest.raises(InputError, match="isn't a result file of the writing page"):
+    with pytest.raises(InputError, match=r"lacks the column answer.text_1.*A result file of the writing page has"):
         read_writing(b"WorkerId,Input.left_a,Answer.choice\nW1,a,left\n", "votes.csv")
     for size in (0, 51):
         with pytest.raises(InputError, match="tasks of 1 to 50"):

@@ -55,7 +55,7 @@ def test_the_form_wants_each_rating_equally_often_and_takes_zeros_of_the_pool():
 
 
 def test_what_is_wrong_is_told():
-    with pytest.raises(InputError, match="lacks text"):
+    with pytest.raises(InputError, match="lacks the column text"):
         read_texts(b"words,genre\na,b\n", "x.csv")
     with pytest.raises(InputError, match="row 4"):
         read_texts(b"text,genre\na,n\nb,n\na,n\n", "x.csv")
@@ -63,7 +63,7 @@ def test_what_is_wrong_is_told():
         read_form(b"larger,smaller\na,b\na,b\n", "x.csv")
     with pytest.raises(InputError, match="row 3: this id is another text's"):
         read_form(b"text_id,larger,smaller\n1,a,b\n1,c,d\n", "x.csv")
-    with pytest.raises(InputError, match="lacks smaller"):
+    with pytest.raises(InputError, match="lacks the column smaller"):
         read_form(b"larger\na\n", "x.csv")
 
 

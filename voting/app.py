@@ -99,7 +99,7 @@ HOUSEKEEPING_SECONDS, TIDY_SECONDS = 5.0, 1.0
 _STATIC = Path(__file__).parent / "static"
 
 
-class Server:
+class VotersServer:
     """The addresses of the server on one workspace, and how often each may be asked."""
 
     def __init__(self, store: voting.Store) -> None:
@@ -281,7 +281,7 @@ def _with_cookies(request: Request, answer: Response, view: voting.VoterView, vi
 
 def make_app(store: voting.Store) -> Starlette:
     """The server on a workspace."""
-    server = Server(store)
+    server = VotersServer(store)
     routes = [
         Route("/health", server.health),
         Route("/static/{name}", server.asset),
@@ -295,7 +295,7 @@ def make_app(store: voting.Store) -> Starlette:
     return app
 
 
-def _step(server: Server, name: str) -> Callable[[Request], Awaitable[Response]]:
+def _step(server: VotersServer, name: str) -> Callable[[Request], Awaitable[Response]]:
     async def step(request: Request) -> Response:
         request.path_params["step"] = name
         return await server.step(request)

@@ -198,10 +198,10 @@ def draw_tuples_command(
     """Draw best-worst tuples of ITEMS (one per line, or a table with token_a and token_b) into a file to fill in."""
     import numpy as np
 
-    from ..questions.best_worst.files import read_best_worst, read_items, report, write_tuples
+    from ..questions.best_worst.files import read_best_worst, read_item_list, report, write_tuples
     from ..questions.best_worst.kind import draw_tuples, next_round
 
-    listed = read_items(read_file(items), Path(items).name, encoding=encoding)
+    listed = read_item_list(read_file(items), Path(items).name, encoding=encoding)
     texts = listed.items
     rng = np.random.default_rng(seed)
     if after is None:

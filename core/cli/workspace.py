@@ -113,19 +113,22 @@ def rehearse_command(project: str, voters: int, area: str | None, browser: bool,
 
 
 def _rehearsed_text(found: Rehearsed) -> str:
-    screens = [(screen.heading, f"{screen.n_words:,}", ", ".join(screen.buttons)) for screen in found.screens]
+    from ..views.collect.voting import rehearsal_view
+
+    view = rehearsal_view(found)
+    screens = [(heading, f"{n_words:,}", buttons) for heading, n_words, buttons in view.screens.itertuples(index=False)]
     kept = (
         f"The table of votes in the dataset (campaign/votes.csv): {found.n_rows:,} rows of the rehearsal, its last ones"
     )
     rows = [[cell(value) for value in row] for row in found.votes.itertuples(index=False, name=None)]
     parts = [
-        found.said,
+        view.outcome,
         "\n".join(found.problems),
-        "What a voter sees, in order:\n" + text_table(("screen", "words", "buttons"), screens),
-        found.pay_said,
+        "What a voter sees, in order:\n" + text_table(tuple(view.screens.columns), screens),
+        view.pay,
         f"{kept}:\n" + text_table([f"{name} ({kind})" for name, kind in found.columns], rows),
         found.browser,
-        found.untouched_said,
+        view.untouched,
     ]
     return "\n\n".join(filter(None, parts))
 

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from ..errors import InputError, Issue, RunoffError, StoreError
 from ..platforms import Mapping, OpenQuestionsError, SourceTable, guess, normalised, open_results
-from ..platforms.mapped_tables import NUMBER, OWN_TASK, mapped_frame
+from ..platforms.mapped_tables import OWN_TASK, mapped_frame
 from ..questions import COMPARISON
 from ..store import schema as t
 from ..store.ballots.ballot_rows import ballot_seed
@@ -32,6 +32,7 @@ from ..store.projects.project_commands import create_project
 from ..store.schema.ballots import CAMPAIGN
 from ..store.votes.intake import accept_upload
 from ..store.votes.tallies import Progress
+from ..tabular import NUMBER
 from ..votes.answers import TEXTS
 from ..votes.matching import text_key
 from ..votes.meanings import ASKED, is_code, questions_of

@@ -48,9 +48,9 @@ from ..store.projects.plans import ballot_named, settings_for
 from ..store.scores.project_dataset import dataset_of
 from ..store.tokens.areas import items_of, n_items_of
 from ..store.votes.model_answers import (
-    Asked,
     GivenAnswer,
     ModelJudge,
+    PendingQuestion,
     answers_of,
     ballot_prompt,
     begin,
@@ -182,7 +182,7 @@ def ask_model(
 class _Came:
     """What came for a comparison, or why nothing more can be asked."""
 
-    asked: Asked
+    asked: PendingQuestion
     seconds: float
     reply: Reply | None = None
     problem: Exception | None = None
@@ -196,10 +196,15 @@ class _Askers:
     """Threads that ask a server, so many at a time."""
 
     def __init__(
-        self, server: Server, settings: JudgeSettings, prompt: str, wanted: Sequence[Asked], say: Callable[[str], None]
+        self,
+        server: Server,
+        settings: JudgeSettings,
+        prompt: str,
+        wanted: Sequence[PendingQuestion],
+        say: Callable[[str], None],
     ) -> None:
         self._server, self._settings, self._prompt, self._say = server, settings, prompt, say
-        self._todo: queue.SimpleQueue[Asked] = queue.SimpleQueue()
+        self._todo: queue.SimpleQueue[PendingQuestion] = queue.SimpleQueue()
         self._came: queue.SimpleQueue[_Came | None] = queue.SimpleQueue()
         self._enough = threading.Event()
         self._room = threading.Semaphore(settings.at_once)  # so that no more is on the way than isn't kept yet
@@ -234,7 +239,7 @@ class _Askers:
                 self._came.put(self._ask(self._todo.get_nowait()))
         self._came.put(None)
 
-    def _ask(self, asked: Asked) -> _Came:
+    def _ask(self, asked: PendingQuestion) -> _Came:
         begun = time.monotonic()
         body = request_of(self._settings, self._prompt, asked.text)
         try:
@@ -266,7 +271,7 @@ class _Keeper:
     n_votes: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
     problem: Exception | None = None
-    _unkept: list[tuple[Asked, GivenAnswer]] = field(default_factory=list)
+    _unkept: list[tuple[PendingQuestion, GivenAnswer]] = field(default_factory=list)
     _unread: int = 0
     _revision: str | None = None
 
@@ -313,7 +318,7 @@ class _Keeper:
         )
 
 
-def _given(asked: Asked, reply: Reply, seconds: float, *, ties_allowed: bool) -> GivenAnswer:
+def _given(asked: PendingQuestion, reply: Reply, seconds: float, *, ties_allowed: bool) -> GivenAnswer:
     """What is kept of a reply."""
     answer, reason = None, UNREADABLE
     if reply.is_answer:

@@ -24,10 +24,10 @@ from ..tabular import (
     SourceTable,
     column_numbers,
     is_spreadsheet,
+    lacking,
     open_table,
     refuse_doubled,
     same_name,
-    shown_header,
 )
 from ..tabular.csv_writing import harmless
 from ..tabular.json_files import parse_json
@@ -249,10 +249,7 @@ def _column_names(table: SourceTable) -> list[str]:
     names = [same_name(name) if same_name(name) in DATASET.columns else name for name in table.header]
     missing = [name for name in _NEEDED if name not in names]
     if missing:
-        raise InputError(
-            f"{table.name} is not a dataset: it lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)} "
-            f"(its columns are {shown_header(table)}). Rename the columns that hold the two tokens and their score."
-        )
+        raise lacking(table, missing, then="Rename the columns that hold the two tokens and their score.")
     refuse_doubled(table)
     return [name or f"column {position}" for position, name in enumerate(names, 1)]
 

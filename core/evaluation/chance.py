@@ -114,17 +114,17 @@ def _matrix(
 ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]:
     """What the model says of any two tokens of an area by their numbers."""
     n = coded.n_tokens
-    held = np.full((n, n), np.nan)
-    held[coded.first, coded.second] = held[coded.second, coded.first] = values
+    table = np.full((n, n), np.nan)
+    table[coded.first, coded.second] = table[coded.second, coded.first] = values
     if model is not None:
         for tokens in coded.of_areas:
             a, b = (tokens[places] for places in np.triu_indices(len(tokens), 1))
-            unknown = np.isnan(held[a, b])
+            unknown = np.isnan(table[a, b])
             a, b = a[unknown], b[unknown]
             if len(a):
                 cosines = model.cosines([coded.names[i] for i in a], [coded.names[i] for i in b])
-                held[a, b] = held[b, a] = model_scores(cosines, evaluation.notion)
-    return lambda a, b: held[a, b]
+                table[a, b] = table[b, a] = model_scores(cosines, evaluation.notion)
+    return lambda a, b: table[a, b]
 
 
 def critical_values(
@@ -167,8 +167,8 @@ def critical_values(
         for name in names:
             w = weight if name.endswith("_w") else even
             of_pairs = name.startswith("tau")
-            found = rank_kernels.tau_of_ranks(*ranks, w)[0] if of_pairs else metrics.correlation_of_ranks(*ranks, w)
-            drawn[name].append(found)
+            value = rank_kernels.tau_of_ranks(*ranks, w)[0] if of_pairs else metrics.correlation_of_ranks(*ranks, w)
+            drawn[name].append(value)
     return {name: np.quantile(values, 1 - np.asarray(levels)) for name, values in drawn.items()}
 
 
@@ -299,20 +299,20 @@ def shares(
         ]
     except UndefinedMetricError as error:
         return {name: ShareOfCeiling(None, None, ceilings.get(name), str(error)) for name in NAMES}
-    found = {}
+    by_name = {}
     for name in NAMES:
         figure, ceiling = getattr(figures, name), ceilings.get(name)
         by_chance = float(np.mean([part[name].mean for part in parts])) if parts else None
         if figure.estimate is None or by_chance is None:
-            found[name] = ShareOfCeiling(None, by_chance, ceiling, figure.reason)
+            by_name[name] = ShareOfCeiling(None, by_chance, ceiling, figure.reason)
         elif ceiling is None:
-            found[name] = ShareOfCeiling(None, by_chance, None, why_none)
+            by_name[name] = ShareOfCeiling(None, by_chance, None, why_none)
         else:
             try:
-                found[name] = ShareOfCeiling(share_of(figure.estimate, by_chance, ceiling), by_chance, ceiling)
+                by_name[name] = ShareOfCeiling(share_of(figure.estimate, by_chance, ceiling), by_chance, ceiling)
             except UndefinedMetricError as error:
-                found[name] = ShareOfCeiling(None, by_chance, ceiling, str(error))
-    return found
+                by_name[name] = ShareOfCeiling(None, by_chance, ceiling, str(error))
+    return by_name
 
 
 def shares_of(
@@ -324,9 +324,9 @@ def shares_of(
     """
     covered = [~np.isnan(e.values) for e in comparison.evaluations]
     every = np.logical_and.reduce(covered)
-    told: dict[str, Any] = {"apart": comparison.apart, "why_none": why_none, "seed": seed}
+    options: dict[str, Any] = {"apart": comparison.apart, "why_none": why_none, "seed": seed}
     each = list(zip(comparison.evaluations, covered, comparison.common, strict=True))
     return {
-        "overall": [shares(e, e.overall, own, ceilings, **told) for e, own, _ in each],
-        "common": [shares(e, figures, every, ceilings, **told) for e, _, figures in each],
+        "overall": [shares(e, e.overall, own, ceilings, **options) for e, own, _ in each],
+        "common": [shares(e, figures, every, ceilings, **options) for e, _, figures in each],
     }

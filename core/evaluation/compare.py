@@ -107,7 +107,7 @@ def evaluate(
     tokens, (tokens_a, tokens_b) = _shared_tokens(scored)
     cosines = embedding.cosines(tokens_a, tokens_b)
     proposed = proposed_by(dataset, embedding.info)
-    found = zip(tokens, embedding.found_as(tokens), strict=True)
+    stored = zip(tokens, embedding.found_as(tokens), strict=True)
     evaluation = _of_cosines(scored, cosines, notion, n0=n0, apart=ranked_apart(dataset), top=top, proposed=proposed)
     return replace(
         evaluation,
@@ -115,7 +115,7 @@ def evaluate(
         missing=embedding.reasons(tokens),
         n_unscored=len(dataset) - len(scored),
         notes=embedding.info.notes,
-        found_as={token: name for token, name in found if name not in ("", token)},
+        found_as={token: name for token, name in stored if name not in ("", token)},
     )
 
 

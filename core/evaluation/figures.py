@@ -108,8 +108,8 @@ class WeightedResamples:
         with np.errstate(invalid="ignore", divide="ignore"):
             for (above, inside), run in ((x, self._x.run), (y, self._y.run)):
                 parts.append(np.clip(np.nan_to_num((self.top - above) / inside), 0, 1)[:, run])
-        found = (times * parts[0] * parts[1]).sum(axis=1) / self.top
-        return np.where(times.sum(axis=1) >= self.top, found, np.nan)
+        shared = (times * parts[0] * parts[1]).sum(axis=1) / self.top
+        return np.where(times.sum(axis=1) >= self.top, shared, np.nan)
 
     def _tau(self, a: Floats, b: Floats, weight: Floats) -> Floats:
         if len(self.x) > SIGNS_UP_TO:
@@ -145,8 +145,8 @@ def _correlation(a: Floats, b: Floats, weight: Floats, varies: NDArray[np.bool_]
         db = b - (weight * b).sum(axis=1, keepdims=True) / total
         wa = weight * da
         spread = np.sqrt((wa * da).sum(axis=1)) * np.sqrt((weight * db * db).sum(axis=1))
-        found = (wa * db).sum(axis=1) / spread
-    return np.where(varies, np.clip(found, -1, 1), np.nan)
+        correlation = (wa * db).sum(axis=1) / spread
+    return np.where(varies, np.clip(correlation, -1, 1), np.nan)
 
 
 BY_RANKS = ("rho_w", "tau_w", "rho", "tau")
@@ -257,33 +257,33 @@ def correlations(
 
 def _figures(x: np.ndarray, y: np.ndarray, n0: float, top: int, names: Sequence[str]) -> dict[str, FigureEstimate]:
     """The figures of two lists of scores; ranks are taken once for all four that go by them."""
-    found = {}
+    figures = {}
     if "pearson" in names:
-        found["pearson"] = _figure(lambda: pearson(x, y))
+        figures["pearson"] = _figure(lambda: pearson(x, y))
     if "precision" in names:
-        found["precision"] = _figure(lambda: precision_at(x, y, top))
+        figures["precision"] = _figure(lambda: precision_at(x, y, top))
     wanted = [name for name in names if name in BY_RANKS]
     try:
         a, b = metrics.two_rankings(x, y)
     except UndefinedMetricError as error:
-        return found | {name: FigureEstimate(None, reason=str(error)) for name in wanted}
+        return figures | {name: FigureEstimate(None, reason=str(error)) for name in wanted}
     weighted, even = metrics.weights(a, b, n0), np.full(len(a), 1.0 / len(a))
     if "rho_w" in names:
-        found["rho_w"] = FigureEstimate(metrics.correlation_of_ranks(a, b, weighted))
+        figures["rho_w"] = FigureEstimate(metrics.correlation_of_ranks(a, b, weighted))
     if "rho" in names:
-        found["rho"] = FigureEstimate(metrics.correlation_of_ranks(a, b, even))
+        figures["rho"] = FigureEstimate(metrics.correlation_of_ranks(a, b, even))
     taus = [name for name in ("tau_w", "tau") if name in names]
     if taus:
         of = {"tau_w": weighted, "tau": np.ones(len(a))}
         values = rank_kernels.tau_of_ranks(a, b, *(of[name] for name in taus))
-        found |= {name: FigureEstimate(value) for name, value in zip(taus, values, strict=True)}
-    return found
+        figures |= {name: FigureEstimate(value) for name, value in zip(taus, values, strict=True)}
+    return figures
 
 
 def _made(
-    n_items: int, n_covered: int, found: Mapping[str, FigureEstimate], top: int, n_areas: int = 0
+    n_items: int, n_covered: int, figures: Mapping[str, FigureEstimate], top: int, n_areas: int = 0
 ) -> Correlations:
-    rho_w, tau_w, rho, tau, linear, precision = (found.get(name, NOT_TAKEN) for name in NAMES)
+    rho_w, tau_w, rho, tau, linear, precision = (figures.get(name, NOT_TAKEN) for name in NAMES)
     return Correlations(n_items, n_covered, rho_w, tau_w, rho, tau, n_areas, linear, precision, top)
 
 

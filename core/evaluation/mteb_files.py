@@ -58,7 +58,7 @@ class Reported:
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
+class PairSimilarities:
     """The similarities (n,) that a model gave the pairs of one split and subset of a task, in the order of its rows."""
 
     model: str
@@ -69,24 +69,24 @@ class Predictions:
     similarities: Floats = field(repr=False)
 
 
-def read_mteb(paths: Iterable[Path]) -> tuple[list[Reported], list[Predictions]]:
+def read_mteb(paths: Iterable[Path]) -> tuple[list[Reported], list[PairSimilarities]]:
     """The result files and predictions of some paths, in folders those at any depth.
 
     Raises `InputError` for a file that is neither, or a folder without any.
     """
     reported: list[Reported] = []
-    predicted: list[Predictions] = []
+    predicted: list[PairSimilarities] = []
     for path in paths:
         files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
         files = [file for file in files if file.name != MODEL_FILE] if path.is_dir() else files
         if not files:
             raise InputError(f"{path} holds no file of mteb. Name its folder of results, or of predictions.")
         for file in files:
-            found = _parsed(file)
-            if META in found or file.name.endswith(PREDICTIONS):
-                predicted += _predictions(file, found)
-            elif "task_name" in found and "scores" in found:
-                reported += _reported(file, found)
+            content = _parsed(file)
+            if META in content or file.name.endswith(PREDICTIONS):
+                predicted += _predictions(file, content)
+            elif "task_name" in content and "scores" in content:
+                reported += _reported(file, content)
             else:
                 raise InputError(
                     f"{file} is neither a result file of mteb (task_name, scores) nor its predictions ({META})."
@@ -96,20 +96,20 @@ def read_mteb(paths: Iterable[Path]) -> tuple[list[Reported], list[Predictions]]
 
 def _parsed(file: Path) -> dict[str, Any]:
     try:
-        found = parse_json(file.read_bytes(), most=MOST_BYTES)
+        content = parse_json(file.read_bytes(), most=MOST_BYTES)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{file} can't be read as JSON: {error}.") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InputError(f"{file} is no file of mteb: it holds no object.")
-    return found
+    return content
 
 
-def _reported(file: Path, found: Mapping[str, Any]) -> list[Reported]:
+def _reported(file: Path, content: Mapping[str, Any]) -> list[Reported]:
     model, revision = _model_of(file)
-    version, task = str(found.get("mteb_version") or ""), str(found["task_name"])
+    version, task = str(content.get("mteb_version") or ""), str(content["task_name"])
     rows = []
     try:
-        for split, subsets in found["scores"].items():
+        for split, subsets in content["scores"].items():
             for scores in subsets:
                 figures = [_figure(scores, names) for names in (SPEARMAN, PEARSON)]
                 if figures != [None, None]:
@@ -126,9 +126,9 @@ def _model_of(file: Path) -> tuple[str, str]:
     """Name and revision of a result file's model: of model_meta.json beside it, else of its folders, NAME/REVISION."""
     meta = file.parent / MODEL_FILE
     if meta.is_file():
-        found = _parsed(meta)
-        if isinstance(found.get("name"), str):
-            return found["name"], str(found.get("revision") or "")
+        about = _parsed(meta)
+        if isinstance(about.get("name"), str):
+            return about["name"], str(about.get("revision") or "")
     parents = file.absolute().parent
     return parents.parent.name.replace("__", "/"), parents.name
 
@@ -138,23 +138,25 @@ def _figure(scores: Mapping[str, Any], names: Sequence[str]) -> float | None:
     return float(value) if isinstance(value, int | float) and isfinite(value) and -1 <= value <= 1 else None
 
 
-def _predictions(file: Path, found: Mapping[str, Any]) -> list[Predictions]:
-    about = found.get(META)
+def _predictions(file: Path, content: Mapping[str, Any]) -> list[PairSimilarities]:
+    about = content.get(META)
     about = about if isinstance(about, dict) else {}
     model, revision = str(about.get("model_name") or file.stem), str(about.get("revision") or "")
     rows = []
-    for subset, splits in found.items():
+    for subset, splits in content.items():
         if subset == META:
             continue
-        for split, held in splits.items() if isinstance(splits, dict) else ():
-            values = next((held[name] for name in SIMILARITIES if isinstance(held, dict) and held.get(name)), None)
+        for split, by_name in splits.items() if isinstance(splits, dict) else ():
+            values = next(
+                (by_name[name] for name in SIMILARITIES if isinstance(by_name, dict) and by_name.get(name)), None
+            )
             if not isinstance(values, list) or not all(type(v) in (int, float) and isfinite(v) for v in values):
                 raise InputError(
                     f"{file}: subset {subset!r}, split {split!r} has no list of similarities ({SIMILARITIES[0]}), one "
                     "finite number a pair. Only predictions of tasks of semantic similarity (STS) hold them."
                 )
             task = file.name.removesuffix(PREDICTIONS)
-            rows.append(Predictions(model, revision, task, str(split), subset, np.array(values, dtype=np.float64)))
+            rows.append(PairSimilarities(model, revision, task, str(split), subset, np.array(values, dtype=np.float64)))
     if not rows:
         raise InputError(f"{file} holds no predictions.")
     return rows
@@ -163,7 +165,7 @@ def _predictions(file: Path, found: Mapping[str, Any]) -> list[Predictions]:
 class Predicted:
     """A model of which the predictions of a dataset's pairs are known, and nothing else."""
 
-    def __init__(self, name: str, found: Predictions, values: Mapping[tuple[str, str], float]) -> None:
+    def __init__(self, name: str, found: PairSimilarities, values: Mapping[tuple[str, str], float]) -> None:
         self.name = name
         made = (("model", found.model), ("revision", found.revision or "not said"), ("similarities", "from mteb"))
         digest = hashlib.sha256(found.similarities.tobytes()).hexdigest()
@@ -186,7 +188,7 @@ class Predicted:
 
 
 def predicted_model(
-    found: Predictions, dataset: pd.DataFrame, reported: Sequence[Reported], name: str = ""
+    found: PairSimilarities, dataset: pd.DataFrame, reported: Sequence[Reported], name: str = ""
 ) -> tuple[Predicted, str]:
     """The model of some predictions on a dataset, whose rows stand in the task's order; and a note on that order.
 
@@ -208,26 +210,26 @@ def predicted_model(
     rows = np.arange(len(scores)) if n == len(scores) else scored
     of_rows = dict(zip(rows.tolist(), found.similarities.tolist(), strict=True))
     values = np.array([of_rows[row] for row in scored.tolist()])
-    told = next((r.spearman for r in reported if _same(r, found) and r.spearman is not None), None)
+    stated = next((r.spearman for r in reported if _same(r, found) and r.spearman is not None), None)
     note = f"{name}: predictions taken in the order of the dataset's rows; no result file says whether that is right."
-    if told is not None:
+    if stated is not None:
         try:
             ours = metrics.spearman(scores[scored], values)
         except UndefinedMetricError:
             ours = np.nan
-        if not abs(ours - told) <= CLOSE:
+        if not abs(ours - stated) <= CLOSE:
             raise InputError(
-                f"{name}: Spearman's ρ of predictions and scores is {ours:.4f} here and {told:.4f} in its result file, "
-                "so the dataset's rows aren't those of the task, in its order. Give the dataset that the task was made "
-                "of."
+                f"{name}: Spearman's ρ of predictions and scores is {ours:.4f} here and {stated:.4f} in its result "
+                "file, so the dataset's rows aren't those of the task, in its order. Give the dataset that the task "
+                "was made of."
             )
-        note = f"{name}: predictions in the order of the rows; Spearman's ρ is that of its result file, {told:.4f}."
+        note = f"{name}: predictions in the order of the rows; Spearman's ρ is that of its result file, {stated:.4f}."
     a, b = (dataset[column].tolist() for column in ("token_a", "token_b"))
     pairs = {(a[row], b[row]): value for row, value in of_rows.items()}
     return Predicted(name, found, pairs), note
 
 
-def _same(one: Reported, other: Predictions) -> bool:
+def _same(one: Reported, other: PairSimilarities) -> bool:
     return (one.model, one.task, one.split, one.subset) == (other.model, other.task, other.split, other.subset)
 
 

@@ -166,12 +166,12 @@ class ConditionComparison:
 
 def compare_conditions(ratings: Mapping[str, ArrayLike]) -> list[ConditionComparison]:
     """Every two conditions, by name, of tables people × items with the same items in the same order."""
-    found = {name: item_ratings(table) for name, table in ratings.items()}
-    if len({len(items.mean) for items in found.values()}) > 1:
+    by_name = {name: item_ratings(table) for name, table in ratings.items()}
+    if len({len(items.mean) for items in by_name.values()}) > 1:
         raise InputError("The conditions need the same items.")
     result = []
-    for one, other in combinations(found, 2):
-        a, b = found[one], found[other]
+    for one, other in combinations(by_name, 2):
+        a, b = by_name[one], by_name[other]
         both = ~np.isnan(a.mean) & ~np.isnan(b.mean)
         r, why = pearson(a.mean[both], b.mean[both])
         p, why_not = _noise_test(a.sd, b.sd)
@@ -232,11 +232,11 @@ def report(ratings: RatingSet) -> RatingReport:
     """Work a rating set out. Nothing raises: what is undefined says so."""
     if not ratings.has_people:
         noise = ratings.sd[~np.isnan(ratings.sd)]
-        found = Estimate(float(noise.mean())) if len(noise) else Estimate(None, reason="the file has no SDs")
+        mean_sd = Estimate(float(noise.mean())) if len(noise) else Estimate(None, reason="the file has no SDs")
         alone = Pairwise(None, 0, 0, ONLY_MEANS)
         nobody = np.zeros(ratings.n_items, dtype=np.int64)
         return RatingReport(
-            ratings, ratings.mean, ratings.sd, nobody, found,
+            ratings, ratings.mean, ratings.sd, nobody, mean_sd,
             ONLY_MEANS, alone, ONLY_MEANS, (), {}, {}, (), "", None, {},
             None,
         )  # fmt: skip

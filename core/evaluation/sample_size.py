@@ -136,18 +136,18 @@ def votes_needed(
     if most < least:
         raise InputError(f"A campaign on {len(scores):,} items takes at least {least:,} votes; allow that many.")
 
-    def told(amount: int) -> bool:
+    def tells_apart(amount: int) -> bool:
         plan = spread_appearances(len(scores), voting.n_ballots, voting.keep, amount)
         n_voters = max(MIN_VOTERS, round(plan.n_comparisons / voting.votes_each))
         panel = Panel(n_voters, voting.panel.nonconformity, voting.panel.oversight)
         held = simulate_campaign(z, plan, protocol="runoff", notion=voting.notion, rng=rng, panel=panel).held
         cast = [BallotVotes(*Votes.of(ballot.votes)) for ballot in held]
         drawn = draw_scores(cast, "runoff", resamples=RESAMPLES, rng=rng)
-        found = difference_interval(drawn.estimate, drawn.drawn, one, other, figure, n0=taken.n0)
-        return found is not None and (found.lower > 0 if gap > 0 else found.upper < 0)
+        difference = difference_interval(drawn.estimate, drawn.drawn, one, other, figure, n0=taken.n0)
+        return difference is not None and (difference.lower > 0 if gap > 0 else difference.upper < 0)
 
     amounts = _doubled(n_votes, least, most)
-    return _search("votes", figure, gap, told, amounts, progress)
+    return _search("votes", figure, gap, tells_apart, amounts, progress)
 
 
 def tokens_needed(
@@ -173,13 +173,13 @@ def tokens_needed(
         )
     share_of = {coded.taken(share): share for share in SUBSETS}
 
-    def told(amount: int) -> bool:
+    def tells_apart(amount: int) -> bool:
         rows = coded.subset(share_of[amount], rng)
         drawn = draw_tokens(pairs[rows], [model[rows] for model in models], taken, resamples=100, rng=rng)
-        found = drawn.interval(figure, 0, 1)
-        return found is not None and (found.lower > 0 if gap > 0 else found.upper < 0)
+        difference = drawn.interval(figure, 0, 1)
+        return difference is not None and (difference.lower > 0 if gap > 0 else difference.upper < 0)
 
-    return _search("tokens", figure, gap, told, amounts, progress, most=coded.n_tokens)
+    return _search("tokens", figure, gap, tells_apart, amounts, progress, most=coded.n_tokens)
 
 
 def _gap(
@@ -187,14 +187,14 @@ def _gap(
 ) -> float:
     (figure,) = taken.names
     apart = areas if taken.apart else None
-    found = [
+    figures = [
         getattr(correlations(scores, model, n0=taken.n0, apart=apart, top=taken.top, names=[figure]), figure)
         for model in models
     ]
-    undefined = [each.reason for each in found if each.estimate is None]
+    undefined = [each.reason for each in figures if each.estimate is None]
     if undefined:
         raise InputError(f"The two models can't be told apart: {undefined[0]}")
-    return float(found[0].estimate - found[1].estimate)
+    return float(figures[0].estimate - figures[1].estimate)
 
 
 def _fewest(n_items: int, voting: VotingScenario) -> int:
@@ -212,7 +212,7 @@ def _search(
     unit: str,
     figure: str,
     gap: float,
-    told: Callable[[int], bool],
+    tells_apart: Callable[[int], bool],
     amounts: list[int],
     progress: Progress | None,
     most: int | None = None,
@@ -225,7 +225,7 @@ def _search(
     def attempt(amount: int, n: int) -> float:
         seen = counts.setdefault(amount, [0, 0])
         for _ in range(n):
-            seen[0] += told(amount)
+            seen[0] += tells_apart(amount)
             seen[1] += 1
             if progress is not None:
                 done = sum(each[1] for each in counts.values())

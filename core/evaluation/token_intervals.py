@@ -236,14 +236,14 @@ def draw_tokens(
     parts = coded.areas if taken.apart else [np.arange(len(pairs))]
     draws: list[dict[str, list[Floats]]] = [{name: [] for name in names} for _ in range(3)]
     for number, values in enumerate(models):
-        found = [
+        figures = [
             [
                 WeightedResamples(scores[rows], values[rows], n0=taken.n0, top=taken.top).figures(drawn[:, rows], names)
                 for rows in parts
             ]
             for drawn in (np.ones((1, len(pairs))), tokens, items)
         ]
-        for kept, by_area in zip(draws, found, strict=True):
+        for kept, by_area in zip(draws, figures, strict=True):
             for name in names:
                 kept[name].append(np.mean([area[name] for area in by_area], axis=0))
         if progress is not None:
@@ -261,11 +261,11 @@ class Coded:
         areas = pd.factorize(pairs["area"])[0]
         self.areas: list[Ints] = [np.flatnonzero(areas == area) for area in range(areas.max(initial=-1) + 1)]
         words, every = pd.factorize(np.concatenate([pairs["token_a"], pairs["token_b"]]))
-        codes, found = pd.factorize(np.concatenate([areas, areas]) * len(every) + words)
+        codes, tokens = pd.factorize(np.concatenate([areas, areas]) * len(every) + words)
         self.first, self.second = codes[: len(pairs)], codes[len(pairs) :]
-        self.n_tokens = len(found)
-        self.names: list[str] = every[found % max(1, len(every))].tolist()
-        area_of = found // max(1, len(every))
+        self.n_tokens = len(tokens)
+        self.names: list[str] = every[tokens % max(1, len(every))].tolist()
+        area_of = tokens // max(1, len(every))
         self.of_areas: list[Ints] = [np.flatnonzero(area_of == area) for area in range(len(self.areas))]
 
     @property
@@ -358,26 +358,26 @@ def _with_areas(
 ) -> Evaluation:
     """The evaluation with bounds of its areas' figures, over its own items; none where an area has too few tokens."""
     covered, areas = ~np.isnan(evaluation.values), evaluation.pairs["area"].to_numpy()
-    found = dict(evaluation.areas)
+    by_area = dict(evaluation.areas)
     for number, (area, figures) in enumerate(evaluation.areas.items()):
         rows = covered & (areas == area)
         pairs = evaluation.pairs[rows]
         if len({*pairs["token_a"], *pairs["token_b"]}) >= FEWEST_TOKENS:
             drawn = draw_tokens(pairs, [evaluation.values[rows]], taken, resamples=resamples, rng=rng)
-            found[area] = _with_bounds(figures, drawn, 0)
+            by_area[area] = _with_bounds(figures, drawn, 0)
         if progress is not None:
             progress(number + 1, len(evaluation.areas))
-    return replace(evaluation, areas=found)
+    return replace(evaluation, areas=by_area)
 
 
 def _with_bounds(figures: Correlations, draws: TokenDraws, model: int) -> Correlations:
-    found = {}
+    bounded = {}
     for name in draws.estimates:
         figure = getattr(figures, name)
         bounds = None if figure.estimate is None else draws.interval(name, model)
         if bounds is not None:
-            found[name] = figure.with_tokens(bounds.corrected, bounds.lower, bounds.upper)
-    return replace(figures, **found)
+            bounded[name] = figure.with_tokens(bounds.corrected, bounds.lower, bounds.upper)
+    return replace(figures, **bounded)
 
 
 SIGNIFICANCE, POWER = 0.1, 0.8
@@ -459,18 +459,20 @@ def groups(names: Sequence[str], is_apart: Callable[[str, str], bool]) -> list[t
         name: {other for other in names if other != name and not (is_apart(name, other) or is_apart(other, name))}
         for name in names
     }
-    found: list[set[str]] = []
+    cliques: list[set[str]] = []
 
     def extend(chosen: set[str], possible: set[str], done: set[str]) -> None:  # Bron and Kerbosch (1973)
         if not possible and not done:
-            found.append(chosen)
+            cliques.append(chosen)
         for name in [each for each in names if each in possible]:
             extend(chosen | {name}, possible & together[name], done & together[name])
             possible, done = possible - {name}, done | {name}
 
     extend(set(), set(names), set())
     place = {name: number for number, name in enumerate(names)}
-    return sorted((tuple(sorted(group, key=place.__getitem__)) for group in found), key=lambda g: [place[n] for n in g])
+    return sorted(
+        (tuple(sorted(group, key=place.__getitem__)) for group in cliques), key=lambda g: [place[n] for n in g]
+    )
 
 
 def times_needed(difference: float, error: float, *, power: float = POWER, significance: float = SIGNIFICANCE) -> float:

@@ -138,14 +138,14 @@ def draw_scores(
     Raises `UndefinedMetricError` for fewer than five voters, `InputError` for no votes or another protocol,
     `DisconnectedError` where votes of the protocol "runoff" leave items apart.
     """
-    asked = protocol_of(protocol, collectable())
+    method = protocol_of(protocol, collectable())
     codes = np.unique(np.concatenate([np.empty(0, np.int64), *(ballot.voter for ballot in votes)]))
     if len(codes) < MIN_VOTERS:
         raise UndefinedMetricError(f"Resampling needs votes of at least {MIN_VOTERS} voters; found {len(codes)}.")
-    scores = asked.field([Held(ballot) for ballot in votes])
+    scores = method.field([Held(ballot) for ballot in votes])
     drawn = np.full((resamples, len(scores.items)), np.nan)
-    for positions, found in asked.resample(votes, scores, resamples, rng, progress):
-        drawn[:, np.searchsorted(scores.items, positions)] = found.T
+    for positions, block in method.resample(votes, scores, resamples, rng, progress):
+        drawn[:, np.searchsorted(scores.items, positions)] = block.T
     return ScoreDraws(protocol, scores.items, scores.rank_by, drawn, len(codes))
 
 
@@ -245,14 +245,14 @@ def interval(
     if not 0 < level < 1:
         raise InputError(f"The level must be between 0 and 1, found {level!r}.")
     known = ~np.isnan(drawn) & ~np.isnan(own)
-    found, of_scores = drawn[known], own[known]
-    if len(found) < FEWEST or len(found) < (1 - MOST_UNDEFINED) * len(drawn):
+    of_model, of_scores = drawn[known], own[known]
+    if len(of_model) < FEWEST or len(of_model) < (1 - MOST_UNDEFINED) * len(drawn):
         return None
     by_line = name in BY_LINE
     # As the module's formula names them: s, D (here `lost`), and L by which c, k and h are found.
-    s = _unexplained(found, of_scores) if by_line else float(found.std(ddof=1))
+    s = _unexplained(of_model, of_scores) if by_line else float(of_model.std(ddof=1))
     c, k, h = _constants(name, of_difference, n_items, noise=1.0 - float(of_scores.mean()))
-    lost = estimate - float(found.mean())
+    lost = estimate - float(of_model.mean())
     corrected = estimate + c * lost
     error = float(np.hypot(k * s, h * lost))
     reach = float(ndtri((1 + level) / 2)) * error
@@ -451,15 +451,15 @@ def _bounded(
     figures: Correlations, evaluation: Evaluation, source: _Source, rows: Bools
 ) -> tuple[Correlations, _Drawn]:
     """The figures over some rows, with bounds where they are defined, and what they come from."""
-    found, of = {}, source.of(_values(evaluation), rows, evaluation.n0)
+    bounded, of = {}, source.of(_values(evaluation), rows, evaluation.n0)
     for name in source.names:
         figure = getattr(figures, name)
         bounds = None
         if figure.estimate is not None:
             bounds = interval(figure.estimate, of.drawn[name], of.own[name], name=name, n_items=of.n_items)
         if bounds is not None:
-            found[name] = figure.with_votes(bounds.corrected, bounds.lower, bounds.upper)
-    return replace(figures, **found), of
+            bounded[name] = figure.with_votes(bounds.corrected, bounds.lower, bounds.upper)
+    return replace(figures, **bounded), of
 
 
 def _differences(comparison: ModelComparison, drawn: list[_Drawn], figure: str) -> Iterator[ModelDifference]:
@@ -472,8 +472,12 @@ def _differences(comparison: ModelComparison, drawn: list[_Drawn], figure: str) 
         gap = estimates[0] - estimates[1]
         of, against = drawn[one], drawn[other]
         moved = of.drawn[figure] - against.drawn[figure]
-        found = interval(gap, moved, of.own[figure], name=figure, of_difference=True, n_items=of.n_items)
-        if found is not None:
-            better = float(ndtr(found.corrected / found.error)) if found.error > 0 else (1 + float(np.sign(gap))) / 2
-            bounds = (found.lower, found.upper, better, found.corrected, found.error)
+        difference = interval(gap, moved, of.own[figure], name=figure, of_difference=True, n_items=of.n_items)
+        if difference is not None:
+            better = (
+                float(ndtr(difference.corrected / difference.error))
+                if difference.error > 0
+                else (1 + float(np.sign(gap))) / 2
+            )
+            bounds = (difference.lower, difference.upper, better, difference.corrected, difference.error)
             yield ModelDifference(names[one], names[other], gap, *bounds, figure)

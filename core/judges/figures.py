@@ -116,7 +116,7 @@ def _people_on(model: pd.DataFrame, votes: BallotVotes | None) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Spread:
+class VoterQuantiles:
     """What ten, fifty and ninety per cent of people's voters have at most; None where they have no effects of their
     own."""
 
@@ -138,8 +138,8 @@ class JudgeEffects:
     side: Estimate
     n_comparisons: int
     n_voters: int
-    people_sharpness: Spread
-    people_lapse: Spread
+    people_sharpness: VoterQuantiles
+    people_lapse: VoterQuantiles
 
 
 def judge_effects(answers: pd.DataFrame, fitted: FittedVotes | None, problem: str = "") -> JudgeEffects:
@@ -147,7 +147,7 @@ def judge_effects(answers: pd.DataFrame, fitted: FittedVotes | None, problem: st
 
     fitted : the fit of people's votes; None where there is none, and `problem` says why.
     """
-    nothing = Spread(None, None, None)
+    nothing = VoterQuantiles(None, None, None)
     votes = answers[answers["reason"] == ""]
     if fitted is not None:
         votes = votes[np.isin(votes["first"], fitted.items) & np.isin(votes["second"], fitted.items)]
@@ -191,8 +191,8 @@ def judge_effects(answers: pd.DataFrame, fitted: FittedVotes | None, problem: st
     return JudgeEffects(found[0], found[1], found[2], n, n_voters, of_people[0], of_people[1])
 
 
-def _spread(values: Floats) -> Spread:
-    return Spread(*np.quantile(values, [0.1, 0.5, 0.9]).tolist())
+def _spread(values: Floats) -> VoterQuantiles:
+    return VoterQuantiles(*np.quantile(values, [0.1, 0.5, 0.9]).tolist())
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ..errors import InputError, Issue
 from ..questions.comparison_page import render_preview, template, write_batch
-from ..tabular import SourceTable
+from ..tabular import SourceTable, same_name
 from ..votes.meanings import OpenQuestionsError, ValueQuestion, with_choices
 from ..votes.platform import Outgoing, Platform, PlatformFile, ResultFile
 from .label_studio import LABEL_STUDIO
@@ -45,23 +45,23 @@ def read_results(data: bytes, filename: str, mapping: Mapping | None = None) -> 
     Returns a `ResultFile`. Raises `InputError` where the file is of another kind or lacks columns; it names
     them and says where the right file is.
     """
-    return read_table(open_results(data, filename), mapping)
+    return read_opened_results(open_results(data, filename), mapping)
 
 
-def read_table(table: SourceTable, mapping: Mapping | None = None) -> ResultFile:
+def read_opened_results(table: SourceTable, mapping: Mapping | None = None) -> ResultFile:
     """Read an opened result file, as `read_results`."""
     said = mapping or Mapping()
     if said.named():
         return read_mapped(normalised(table), said)
-    columns = {name.strip().casefold() for name in table.header}
+    columns = set(map(same_name, table.header))
     preset = preset_mapping(table)
     for platform in (TURKLE, MTURK, PROLIFIC):
         if platform.recognises(columns):
-            return _with_meanings(platform.read_results(table, said), said)
+            return _with_meanings(platform.read(table, said), said)
     if preset is not None:
         return read_mapped(table, preset.saying(said))
     if PLAIN.recognises(columns):
-        return _with_meanings(PLAIN.read_results(table, said), said)
+        return _with_meanings(PLAIN.read(table, said), said)
     raise _unknown(table, columns)
 
 
@@ -113,7 +113,7 @@ __all__ = [
     "guess",
     "open_results",
     "read_results",
-    "read_table",
+    "read_opened_results",
     "render_preview",
     "template",
     "normalised",

@@ -28,7 +28,7 @@ from ..questions.rating.kind import RATING_PAGE, read_qualification
 from ..questions.rating.scales import Qualified
 from ..questions.task_page import MOST_ROWS, settings_of_page
 from ..tables import ANSWERS, KNOWN, SHOWN, Ints
-from ..tabular import SourceTable, places_of, refuse_doubled
+from ..tabular import SourceTable, lacking, places_of, refuse_doubled, same_name
 from ..votes.answers import TEXTS, joined
 from ..votes.classify import ClassifiedAnswers, let_wait, name_assignments
 from ..votes.counting import judge
@@ -65,7 +65,7 @@ def read_round_results(data: bytes, filename: str, kind: RoundKind, said: ValueM
     where the file shows them. Raises `InputError` for a file of another kind.
     """
     table = open_results(data, filename)
-    columns = {name.strip().casefold() for name in table.header}
+    columns = set(map(same_name, table.header))
     if {"question_id", "answer"} <= columns:
         return _read_plain(table, said)
     if {"assignmentid", "workerid"} <= columns:
@@ -79,7 +79,7 @@ def read_round_results(data: bytes, filename: str, kind: RoundKind, said: ValueM
 def _read_plain(table: SourceTable, said: ValueMeanings) -> ResultFile:
     places = places_of(table, ("question_id", "voter", "answer", "seconds", "submitted_at"))
     if "voter" not in places:
-        raise InputError(f"{table.name} lacks the column voter.", [Issue("column is missing", column="voter")])
+        raise lacking(table, ["voter"])
     rows = table.texts(list(places.values()), max(places[name] for name in ("question_id", "voter", "answer")) + 1)
     cell = dict(zip(places, rows.columns, strict=True))
     question, voter, answer = (cell[name].str.strip() for name in ("question_id", "voter", "answer"))
@@ -96,18 +96,14 @@ def _read_plain(table: SourceTable, said: ValueMeanings) -> ResultFile:
 
 
 def _read_platform(table: SourceTable, kind: RoundKind, said: ValueMeanings) -> ResultFile:
-    names = [name.strip().casefold() for name in table.header]
+    names = list(map(same_name, table.header))
     place = {name: at for at, name in enumerate(names)}
     if "input.task_id" not in place:
-        raise InputError(
-            f"{table.name} lacks the column Input.task_id, so nothing says which questions were answered.",
-            [Issue("column is missing", column="Input.task_id")],
-        )
+        raise lacking(table, ["Input.task_id"], then="Without it nothing says which questions were answered.")
     pattern = _pattern(kind)
     fields = {at: match for at, name in enumerate(names) if (match := _field(pattern, name))}
     if not fields and "answer.taskanswers" not in place:
-        told = " and ".join(f"Answer.{name}_1" for name in kind.fields)
-        raise InputError(f"{table.name} lacks the columns {told}: it holds no {kind.about.label}.")
+        raise lacking(table, [f"Answer.{name}_1" for name in kind.fields], then=f"It holds no {kind.about.label}.")
     used = {at for at, name in enumerate(names) if name in _READ or name.startswith(("input.", "answer."))}
     refuse_doubled(table, sorted(used))
     last = max([*fields, place.get("answer.taskanswers", 0), place["assignmentid"], place["workerid"]])
@@ -241,11 +237,12 @@ def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> list[Qua
     """
     n_gold = len(settings_of_page(RATING_PAGE, stored).gold)
     table = open_results(data, filename)
-    wanted = ["workerid", *(f"answer.gold_{n}" for n in range(1, n_gold + 1))]
+    wanted = ["WorkerId", *(f"Answer.gold_{n}" for n in range(1, n_gold + 1))]
     place = places_of(table, wanted)
-    missing = [Issue("column is missing", column=name) for name in wanted if name not in place]
-    if missing or not n_gold:
-        raise InputError(f"{filename} says nothing of the gold pairs.", missing or [Issue("there are no gold pairs")])
+    if not n_gold:
+        raise InputError(f"{filename} says nothing of the gold pairs: the page was made without any.")
+    if missing := [name for name in wanted if name not in place]:
+        raise lacking(table, missing, then="It says nothing of the gold pairs.")
     rows = table.texts([place[name] for name in wanted], max(place[name] for name in wanted) + 1)
     found: dict[str, Qualified] = {}
     for voter, *given in zip(*(column.tolist() for column in rows.columns), strict=True):

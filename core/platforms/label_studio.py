@@ -66,7 +66,7 @@ class LabelStudio:
         """A CSV export of tasks that Runoff made."""
         return {"comparison_id", "annotation_id", "annotator"} <= set(columns)
 
-    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
+    def read(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read an export by its preset. Raises `InputError` where its tasks are not Runoff's."""
         from .presets import preset_mapping
 

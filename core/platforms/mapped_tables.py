@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..tabular import SourceTable, Texts, same_name
+from ..tabular import NUMBER, Header, SourceTable, Texts, lacking, numbered_columns, refuse_doubled
 from ..tabular.json_files import known_values, parse_json
 from ..votes.answers import TEXTS
 from ..votes.meanings import STATUS_ASKED, Pairs, ValueMeanings, is_code, key_of, meanings_by_value, status_of
@@ -26,7 +26,6 @@ from .plain import split_ids
 __all__ = ["mapped_frame", "meanings", "of_server", "read_mapped", "unwrapped", "usual_of"]
 
 
-NUMBER = "{n}"
 _PAIRS = {"choices", "statuses", "marks"}
 TEXT_COLUMNS = ("left_a", "left_b", "right_a", "right_b")
 ROLES = {
@@ -132,65 +131,25 @@ class Mapping(ValueMeanings):
 
     def check(self, header: Sequence[str]) -> None:
         """Raise `InputError` where a column isn't in the header, or where something that is needed is missing."""
-        issues = []
-        for role, name in self.named().items():
-            if not columns_of(header, name):
-                issues.append(Issue(f"there is no such column for “{ROLES[role]}”", found=name))
-        if issues:
-            raise InputError("These columns are not in the file.", issues)
-        for role, name in self.named().items():
-            if doubled := _doubled(header, name):
-                issues.append(Issue(f"several columns have the name for “{ROLES[role]}”", found=", ".join(doubled)))
-        if issues:
-            raise InputError("Two columns of one name say different things. Keep one of each, or name another.", issues)
-        lacking = [ROLES[role].lower() for role in ("voter", "choice") if not getattr(self, role)]
+        table = Header("The file", tuple(header))
+        missing = {role: name for role, name in self.named().items() if not numbered_columns(header, name)}
+        if missing:
+            roles = ", ".join(f"“{ROLES[role]}”" for role in missing)
+            raise lacking(table, list(missing.values()), then=f"Choose other columns for {roles}.")
+        for name in self.named().values():
+            if header.count(name) != 1:  # else the one written so is meant
+                meant = [at for at, column in enumerate(header) if numbered_columns([column], name)]
+                refuse_doubled(table, meant, then=", or name another")
+        unsaid = [ROLES[role].lower() for role in ("voter", "choice") if not getattr(self, role)]
         if not (self.comparison or self.task or self.shows_texts):
-            lacking.append("either the id of the comparison or the four tokens shown")
-        if lacking:
-            raise InputError(f"Say also which columns hold {', '.join(lacking)}.")
+            unsaid.append("either the id of the comparison or the four tokens shown")
+        if unsaid:
+            raise InputError(f"Say also which columns hold {', '.join(unsaid)}.")
         self.check_said()
 
 
 def _joined(before: Pairs, after: Pairs) -> Pairs:
     return tuple((meanings_by_value(before) | meanings_by_value(after)).items())
-
-
-def _doubled(header: Sequence[str], name: str) -> list[str]:
-    """The columns of which nobody can say which one is meant by a name; none where that is plain.
-
-    >>> _doubled(["a", "a"], "a"), _doubled(["a", "A"], "A"), _doubled(["c1", "C1", "c2"], "c{n}")
-    (['a', 'a'], [], ['c1', 'C1'])
-    """
-    if header.count(name) == 1:
-        return []
-    by_number: dict[str, list[str]] = {}
-    for column in header:
-        if columns_of([column], name):
-            by_number.setdefault(same_name(column), []).append(column)
-    return [column for columns in by_number.values() if len(columns) > 1 for column in columns]
-
-
-def columns_of(header: Sequence[str], name: str) -> dict[int, int]:
-    """The positions of a column by the number of the comparison, {1: position} for a name without `{n}`.
-
-    Names match in any case of the letters; of several that do, the one written so goes first, then the first.
-
-    >>> columns_of(["Choice1", "choice2"], "choice{n}"), columns_of(["a", "A"], "A"), columns_of(["a"], "b")
-    ({1: 0, 2: 1}, {1: 1}, {})
-    """
-    folded = [column.strip().casefold() for column in header]
-    if NUMBER not in name:
-        exact = [at for at, column in enumerate(header) if column == name]
-        same = exact or [at for at, column in enumerate(folded) if column == name.strip().casefold()]
-        return {1: same[0]} if name and same else {}
-    before, _, after = name.strip().casefold().partition(NUMBER)
-    found: dict[int, int] = {}
-    for at, column in enumerate(folded):
-        middle = column[len(before) : len(column) - len(after)]
-        fits = column.startswith(before) and column.endswith(after) and len(column) > len(before) + len(after)
-        if fits and middle.isascii() and middle.isdigit() and len(middle) < 5 and int(middle) > 0:
-            found.setdefault(int(middle), at)
-    return dict(sorted(found.items()))
 
 
 _LEFT = ("left", "a", "first", "l", "option a", "item_a", "item a", "a1")
@@ -233,7 +192,7 @@ def mapped_frame(table: SourceTable, mapping: Mapping) -> tuple[Texts, pd.DataFr
     """The answers by a mapping (schema ANSWERS, and `area_left`, `area_right` where these are mapped), one row each;
     the rows they are from, those that can't be attributed, and what else to say."""
     mapping.check(table.header)
-    places = {role: columns_of(table.header, getattr(mapping, role)) for role in ROLES}
+    places = {role: numbered_columns(table.header, getattr(mapping, role)) for role in ROLES}
     wanted = sorted({at for of_role in places.values() for at in of_role.values()})
     pending = _pending(table.header, mapping)
     wanted = sorted({*wanted, *pending})
@@ -276,7 +235,7 @@ def _pending(header: Sequence[str], mapping: Mapping) -> list[int]:
     """Mechanical Turk's columns of decisions, made and pending, where the status is its own; else none."""
     if mapping.status.strip().casefold() != "assignmentstatus":
         return []
-    places = [columns_of(header, name) for name in ("AssignmentStatus", "Approve", "Reject", "RequesterFeedback")]
+    places = [numbered_columns(header, name) for name in ("AssignmentStatus", "Approve", "Reject", "RequesterFeedback")]
     return [place[1] for place in places] if all(places) else []
 
 

@@ -2,7 +2,7 @@
 
 It has been closed since 30 September 2026; its result files live on.
 
-Turkle shares the format. A result file is read by `MechanicalTurk.read_results`; what its answer columns hold is
+Turkle shares the format. A result file is read by `MechanicalTurk.read`; what its answer columns hold is
 `core.votes.answers`' to say.
 
 Its templates have layouts of answers of their own; each becomes one column per question:
@@ -117,7 +117,7 @@ class MechanicalTurk:
         """A file with an assignment's status, or at least its id and no mark of Turkle."""
         return "turkle.username" not in columns and bool({"assignmentstatus", "assignmentid"} & set(columns))
 
-    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
+    def read(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read the file; rows that stop after the last Answer column are as Mechanical Turk writes them."""
         layout = find_layout(file, ("AssignmentId", "WorkerId", "AssignmentStatus"), self.download_hint)
         names = ("assignmentstatus", "approve", "reject", "requesterfeedback")

@@ -26,7 +26,7 @@ from ..errors import InputError, Issue
 from ..i18n import language as language_of
 from ..questions.comparison_page import FIELDS, NO_WORDING, Wording, fill, paragraphs_of, render, template
 from ..tables import COMPARISONS
-from ..tabular import SourceTable, places_of
+from ..tabular import SourceTable, lacking, places_of
 from ..tabular.csv_writing import for_spreadsheets
 from ..tabular.workbook_reading import MIME, write_workbook
 from ..votes.answers import TEXTS
@@ -64,13 +64,12 @@ class Plain:
         """A file with the comparison's id and a choice."""
         return {"comparison_id", "choice"} <= set(columns)
 
-    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
+    def read(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read the file. A voter's rows of one task are one assignment, where no times are told."""
         places = places_of(file, (*NEEDED, *OPTIONAL))
         missing = [name for name in NEEDED if name not in places]
         if missing:
-            issues = [Issue("column is missing", column=name) for name in missing]
-            raise InputError(f"{file.name} lacks columns. {self.download_hint}", issues)
+            raise lacking(file, missing, then=self.download_hint)
         rows = file.texts(list(places.values()), max(places[name] for name in NEEDED) + 1)
         cell = dict(zip(places, rows.columns, strict=True))
         comparison, voter, choice = (cell[name].str.strip() for name in NEEDED)

@@ -17,8 +17,19 @@ from typing import Any
 
 from ..errors import InputError, Issue
 from ..questions.comparison_page import TIE_LABELS, UNKNOWN
-from ..tabular import RowsOfJson, SourceTable, is_json, json_records, json_table, open_table, same_name
-from .mapped_tables import NUMBER, USUAL, Mapping, unwrapped
+from ..tabular import (
+    NUMBER,
+    RowsOfJson,
+    SourceTable,
+    bare_name,
+    is_json,
+    json_records,
+    json_table,
+    open_table,
+    positions,
+    same_name,
+)
+from .mapped_tables import USUAL, Mapping, unwrapped
 from .mturk import MTURK
 from .turkle import TURKLE
 
@@ -38,7 +49,7 @@ def has_answers(tasks: Sequence[AnyMapping[str, Any]]) -> bool:
 
 def is_min(header: Sequence[str]) -> bool:
     """Whether these are the columns of JSON_MIN or CSV."""
-    return {"annotation_id", "annotator"} <= {name.strip().casefold() for name in header}
+    return {"annotation_id", "annotator"} <= set(map(same_name, header))
 
 
 def rows_of(tasks: Sequence[AnyMapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -135,8 +146,8 @@ PRESETS = (
 
 def preset_of(header: Sequence[str]) -> Preset | None:
     """The platform whose export has these columns, None for none of them."""
-    folded = {name.strip().casefold() for name in header}
-    return next((preset for preset in PRESETS if preset.marks <= folded), None)
+    names = set(map(same_name, header))
+    return next((preset for preset in PRESETS if preset.marks <= names), None)
 
 
 def guess(table: SourceTable) -> Mapping:
@@ -149,8 +160,8 @@ def guess(table: SourceTable) -> Mapping:
     if not found["choice"] or (is_min(table.header) and not found["choice_too"]):
         found["choice"] = _by_values(table, found) or found["choice"]
     mapping = Mapping.of(found)
-    folded = {name.strip().casefold() for name in table.header}
-    own = next((platform.name for platform in (TURKLE, MTURK) if platform.recognises(folded)), "")
+    names = set(map(same_name, table.header))
+    own = next((platform.name for platform in (TURKLE, MTURK) if platform.recognises(names)), "")
     if preset is None:
         return replace(mapping, platform=own) if own else mapping
     return replace(mapping, platform=preset.name, us_dates=preset.us_dates, choices=preset.choices)
@@ -173,13 +184,18 @@ def _named(header: Sequence[str], names: Sequence[str]) -> str:
             column = next((column for column in header if fits.fullmatch(column.strip())), "")
             if column:
                 return re.sub(f"[1-9][0-9]*({re.escape(after)})$", NUMBER + r"\1", column.strip())
-            continue
-        for column in header:
-            bare = _PREFIX.sub("", column.strip(), count=1).casefold()
-            is_other = name == "task_id" and column.casefold().startswith("assignment")  # Toloka's own number
-            if (bare == name and not is_other) or column.strip().casefold() == name:
-                return column
+        elif places := positions(header, [name], _of_role):
+            return header[places[0]]
     return ""
+
+
+def _of_role(column: str) -> str:
+    """A column's name without its prefix, bare; `_id` is a database's own, and `ASSIGNMENT:task_id` Toloka's."""
+    name = same_name(column)
+    bare = _PREFIX.sub("", name, count=1)
+    if bare == "task_id" and name.startswith("assignment"):
+        return name
+    return "_" * bare.startswith("_") + bare_name(bare)
 
 
 def _by_values(table: SourceTable, found: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..tabular import SourceTable, open_table, places_of, same_name, trimmed
+from ..tabular import SourceTable, lacking, open_table, places_of, same_name, trimmed
 from ..votes.meanings import ValueMeanings
 from ..votes.platform import Outgoing, PlatformFile, ResultFile
 from ..votes.reading import to_utc, unread_times
@@ -73,7 +73,7 @@ class Prolific:
         """The list of submissions."""
         return "participant id" in columns
 
-    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
+    def read(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Raises `InputError`: there are no votes in it."""
         raise InputError(
             f"{file.name} is Prolific's list of submissions, which has no votes in it. Upload the votes given on your "
@@ -101,10 +101,8 @@ def read_submissions(data: bytes, filename: str) -> Submissions:
     places = places_of(file, _COLUMNS.values())
     missing = [_COLUMNS[name] for name in _NEEDED if _COLUMNS[name] not in places]
     if missing:
-        raise InputError(
-            f"{filename} is not Prolific's export of submissions: it lacks {' and '.join(missing)}. On Prolific, open "
-            "the study and choose More › Export data › demographic data."
-        )
+        hint = "On Prolific, open the study and choose More › Export data › demographic data."
+        raise lacking(file, missing, then=hint)
     rows = file.texts(range(len(file.header)), max(places[_COLUMNS[name]] for name in _NEEDED) + 1)
     columns = rows.lists
     empty = [""] * len(rows.numbers)

@@ -23,7 +23,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..errors import InputError, Issue
+from ..errors import InputError
 from ..i18n import STANDARD
 from ..i18n import language as language_of
 from ..questions import RoundKind
@@ -31,7 +31,7 @@ from ..questions.rating.scales import CLSS, RatingScale
 from ..questions.task_page import settings_of_page, whole_page
 from ..questions.writing import TextPair, WritingTask, WrittenText
 from ..tables import SHOWN
-from ..tabular import refuse_doubled, same_name
+from ..tabular import lacking, refuse_doubled, same_name
 from ..tabular.csv_writing import for_spreadsheets
 from ..votes.platform import PlatformFile
 from ..votes.reading import batch_bytes, decode, encode
@@ -91,12 +91,10 @@ def read_writing(data: bytes, filename: str) -> list[WrittenText]:
     place = {same_name(name): at for at, name in enumerate(table.header)}
     numbers = sorted(int(match[1]) for name in place if (match := _TEXT.fullmatch(name)))
     needed = ["workerid", *(f"answer.text_{n}" for n in numbers[:1])]
-    missing = [Issue("column is missing", column=name) for name in needed if name not in place]
+    missing = [name for name in needed if name not in place]
     if missing or not numbers:
-        raise InputError(
-            f"{filename} isn't a result file of the writing page: it needs the columns WorkerId, Input.text_id_1 and "
-            "Answer.text_1.", missing,
-        )  # fmt: skip
+        hint = "A result file of the writing page has WorkerId, Input.text_id_1 and Answer.text_1."
+        raise lacking(table, missing or ["answer.text_1"], then=hint)
     refuse_doubled(table)
     rows = table.texts(list(range(len(table.header))), max(place[name] for name in needed) + 1)
     cell = {name: rows.columns[at].tolist() for name, at in place.items()}

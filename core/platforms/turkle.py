@@ -244,7 +244,7 @@ class Turkle:
         """A file with Turkle's own column."""
         return "turkle.username" in columns
 
-    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
+    def read(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read the file; every assignment in it was submitted, as Turkle knows no approval."""
         layout = find_layout(file, ("AssignmentId", "WorkerId"), self.download_hint)
         wanted = sorted(layout.used())

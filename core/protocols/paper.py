@@ -79,8 +79,10 @@ class Paper(Protocol):
         if (items[1:] < items[:-1]).any():
             order = np.argsort(items)
             items, mean = items[order], mean[order]
-        found = select_items(items, mean, n, rng=rng)
-        return SelectedItems(found.items, mean[np.searchsorted(items, found.items)], found.n_tied, found.n_tied_kept)
+        selected = select_items(items, mean, n, rng=rng)
+        return SelectedItems(
+            selected.items, mean[np.searchsorted(items, selected.items)], selected.n_tied, selected.n_tied_kept
+        )
 
     def draw(self, items: Ints, n: int, held: Sequence[Held], rng: np.random.Generator, sampler: Sampler) -> Ints:
         """Opponents uniformly at random."""
@@ -110,9 +112,9 @@ class Paper(Protocol):
     def intervals(self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator) -> Scored:
         """Percentiles of ȳ over resamples of the voters."""
         n = _n_items(votes)
-        found = bootstrap_intervals(votes, n, resamples=RESAMPLES, level=level, rng=rng, workers=None)
-        bounds = {"lower": found.lower[scores.items], "upper": found.upper[scores.items]}
-        return replace(scores, columns={**scores.columns, **bounds}, note=found.reason)
+        drawn = bootstrap_intervals(votes, n, resamples=RESAMPLES, level=level, rng=rng, workers=None)
+        bounds = {"lower": drawn.lower[scores.items], "upper": drawn.upper[scores.items]}
+        return replace(scores, columns={**scores.columns, **bounds}, note=drawn.reason)
 
 
 class Uniform(Paper):

@@ -28,7 +28,7 @@ import numpy as np
 
 from ..errors import InputError, Issue
 from ..i18n import translatable
-from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
+from ..tabular import column_numbers, lacking, open_table, places_of, same_name
 from ..tabular.csv_writing import csv_text
 from . import round_kinds
 from .comparison_page import render
@@ -258,7 +258,7 @@ PAIRS = ("text_a", "text_b", "genre", "level")
 
 
 @dataclass(frozen=True)
-class Form:
+class ScoreForm:
     """A form that came back.
 
     tasks : rows to write for; answers : what stands in them, "" where they were left blank; lots : pairs of the lowest
@@ -326,7 +326,7 @@ def write_form(
     return csv_text(FORM, cells).encode("utf-8")
 
 
-def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS, encoding: str | None = None) -> Form:
+def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS, encoding: str | None = None) -> ScoreForm:
     """A form as it came back; columns other than larger and smaller may be missing, then nothing is by lot.
 
     Raises `InputError` for a table that isn't the form, a pair that stands twice, an id of two texts, and a wanted
@@ -362,7 +362,7 @@ def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS, encoding: st
     if issues:
         raise InputError(f"{name} contradicts itself.", issues)
     told = (*notes, *map(str, ratings.notes))
-    return Form(tuple(tasks.values()), tuple(answers), tuple(lots), tuple(aside), told)
+    return ScoreForm(tuple(tasks.values()), tuple(answers), tuple(lots), tuple(aside), told)
 
 
 def write_pairs(pairs: Sequence[TextPair]) -> bytes:
@@ -380,7 +380,7 @@ def _columns(
     at = places_of(table, (*needed, *optional))
     missing = [title for title in needed if title not in at]
     if missing:
-        raise InputError(f"{name} lacks {', '.join(missing)}. Its columns are {shown_header(table)}.")
+        raise lacking(table, missing)
     texts = table.texts(list(at.values()), max(at[title] for title in needed) + 1)
     if texts.unread:
         raise InputError(f"{name} has rows that can't be read.", texts.unread)

@@ -198,31 +198,31 @@ def fit_bradley_terry(
         before, start = start.effects, start.theta
         mature = before.values.shape == effects.values.shape and np.array_equal(before.free, effects.free)
         effects = before if mature else effects
-    found = minimise(data, Start(_start(start, n_items), effects, mature), ridge, tolerance)
-    if must_converge and not found.converged:
+    optimum = minimise(data, Start(_start(start, n_items), effects, mature), ridge, tolerance)
+    if must_converge and not optimum.converged:
         raise NotConvergedError(
-            f"The scores did not settle in {found.n_iterations} steps: the largest derivative is {found.norm:.2g}, "
+            f"The scores did not settle in {optimum.n_iterations} steps: the largest derivative is {optimum.norm:.2g}, "
             f"wanted {tolerance:.2g}. A ridge above {ridge:g} helps."
         )
-    found.graph.weigh(found.likelihood.information(), ridge)
+    optimum.graph.weigh(optimum.likelihood.information(), ridge)
     points, votes = tally(a, b, y, n_items=n_items)
     common = DEFAULT_LAPSE if lapse is None else lapse
     if n_voters == 1 and voter is None:
-        common = float(found.likelihood.effects.lapse[0])
+        common = float(optimum.likelihood.effects.lapse[0])
     return BradleyTerry(
-        theta=np.where(votes > 0, found.theta, np.nan),
-        converged=found.converged,
-        gradient_norm=found.norm,
-        n_iterations=found.n_iterations,
+        theta=np.where(votes > 0, optimum.theta, np.nan),
+        converged=optimum.converged,
+        gradient_norm=optimum.norm,
+        n_iterations=optimum.n_iterations,
         votes=votes,
         part=part,
         undefeated=(votes > 0) & (points == votes),
         winless=(votes > 0) & (points == 0),
         lapse=common,
         ridge=float(ridge),
-        effects=found.likelihood.effects,
-        likelihood=found.likelihood,
-        graph=found.graph,
+        effects=optimum.likelihood.effects,
+        likelihood=optimum.likelihood,
+        graph=optimum.graph,
     )
 
 

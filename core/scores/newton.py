@@ -129,8 +129,8 @@ def _move_together(here: Optimum, gradient: Floats, slope: Floats, ridge: float)
     gradient : of minus the objective in the scores, (n_items,); slope : in the free effects, (n free, n_voters).
     """
     before = here.likelihood
-    found = _joint_step(here, gradient, slope, ridge, expected=False)
-    step, turn = found or _joint_step(here, gradient, slope, ridge, expected=True) or (gradient, slope)
+    newton = _joint_step(here, gradient, slope, ridge, expected=False)
+    step, turn = newton or _joint_step(here, gradient, slope, ridge, expected=True) or (gradient, slope)
     share = min(1.0, LONGEST_STEP / max(np.abs(turn).max(), LONGEST_STEP))
     gain = float(np.sum(gradient * step) + np.sum(slope * turn))
     cost = before.cost() + before.effects.penalty() + 0.5 * ridge * np.sum(here.theta**2)
@@ -166,10 +166,10 @@ def _joint_step(
 
     def answer(right: Floats) -> Floats:
         """The effects that go with a right side, (n free, n_voters): the sharpnesses' sum stays."""
-        found = np.einsum("vkl,lv->kv", inverse, right)
+        effects_of = np.einsum("vkl,lv->kv", inverse, right)
         if effects.free[0]:
-            found -= level * (np.sum(effects.times * found[0]) / np.sum(effects.times * level[0]))
-        return found
+            effects_of -= level * (np.sum(effects.times * effects_of[0]) / np.sum(effects.times * level[0]))
+        return effects_of
 
     def of_scores(x: Floats) -> Floats:
         return np.asarray(turned @ x).reshape(slope.shape)

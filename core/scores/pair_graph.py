@@ -44,8 +44,8 @@ def connected_parts(one: Ints, other: Ints, n_items: int) -> tuple[Ints, ...]:
     """
     label = parts(one, other, n_items)
     order = np.argsort(label, kind="stable")
-    found = np.split(order, np.flatnonzero(np.diff(label[order], prepend=-1)))[1:]
-    return tuple(sorted(found, key=lambda part: (-len(part), int(part[0]))))
+    groups = np.split(order, np.flatnonzero(np.diff(label[order], prepend=-1)))[1:]
+    return tuple(sorted(groups, key=lambda part: (-len(part), int(part[0]))))
 
 
 def checked_parts(a: Ints, b: Ints, y: Floats, n_items: int, ridge: float, by_part: bool) -> Ints:
@@ -107,16 +107,16 @@ class PairGraph:
 
         Sums come in the same order as here, so that an edge of no weight may be left out without changing a bit.
         """
-        found = object.__new__(PairGraph)
-        found.one, found.other, found.n_items = self.one[kept], self.other[kept], self.n_items
+        graph = object.__new__(PairGraph)
+        graph.one, graph.other, graph.n_items = self.one[kept], self.other[kept], self.n_items
         entries = kept[self._edge]
         whole = self._adjacency
         before = np.concatenate(([0], np.cumsum(entries, dtype=np.int32)))
-        found._edge, found._sign = (np.cumsum(kept) - 1)[self._edge[entries]], self._sign[entries]
-        shape = (np.ones(len(found._edge)), whole.indices[entries], before[whole.indptr])
-        found._adjacency = csr_array(shape, shape=whole.shape)
-        found.diagonal, found._crossed = np.zeros(self.n_items), None
-        return found
+        graph._edge, graph._sign = (np.cumsum(kept) - 1)[self._edge[entries]], self._sign[entries]
+        shape = (np.ones(len(graph._edge)), whole.indices[entries], before[whole.indptr])
+        graph._adjacency = csr_array(shape, shape=whole.shape)
+        graph.diagonal, graph._crossed = np.zeros(self.n_items), None
+        return graph
 
     def edges_of(self, items: Ints) -> tuple[Ints, Ints, Ints]:
         """The edges at some items: place in `items`, item at the other end, number of the edge; (n,) each."""

@@ -174,5 +174,5 @@ def noise_ceiling(
 def _agreement_with_refit(
     data: Data, theta: Floats, effects: Effects, ridge: float, metric: Metric, known: Bools, points: Floats
 ) -> Any:
-    found = minimise(replace(data, points=points), Start(theta, effects), ridge, TOLERANCE, warm_steps=N_STEPS)
-    return metric(theta[known], found.theta[known])
+    refitted = minimise(replace(data, points=points), Start(theta, effects), ridge, TOLERANCE, warm_steps=N_STEPS)
+    return metric(theta[known], refitted.theta[known])

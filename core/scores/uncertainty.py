@@ -322,8 +322,8 @@ def _resampled(
         width = max(1, CELLS // max(len(later), 1))
         parts = [slice(start, start + width) for start in range(0, resamples, width)] if len(later) else []
         slopes_of = partial(_slopes, tallies, drawn, later, n_items)
-        for part, found in zip(parts, spread(slopes_of, parts, workers=workers, backend=backend), strict=True):
-            slopes[:, part] = found
+        for part, of_part in zip(parts, spread(slopes_of, parts, workers=workers, backend=backend), strict=True):
+            slopes[:, part] = of_part
     height = max(1, CELLS // resamples)
     blocks = [voted[start : start + height] for start in range(0, len(voted), height)]
     scores_of = partial(_measured, tallies, drawn, n_items, slopes, measure)

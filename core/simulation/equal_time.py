@@ -223,7 +223,7 @@ def unasked(kind: str, group_size: int = MOST) -> KindAtShares:
     return known[kind]
 
 
-def draw_groups(n_items: int, rng: np.random.Generator) -> Ints:
+def groups_of_all_pairs(n_items: int, rng: np.random.Generator) -> Ints:
     """Target groups of items that are all pairs of some tokens: one a token, of up to `MOST` items drawn.
 
     Returns positions, shape (n_groups, size): as many groups as so many items take tokens, rounded down.
@@ -394,7 +394,7 @@ def simulate_equal_time(
         raise InputError(f"The plan is for {plan.n_items} items, and the guess is of {guess.n_items}.")
     thin = guess.thinned()
     shown = plan if thin is guess else replace(plan, n_items=thin.n_items)
-    groups = draw_groups(thin.n_items, np.random.default_rng(seed))
+    groups = groups_of_all_pairs(thin.n_items, np.random.default_rng(seed))
     others = [unasked(kind, groups.shape[1]) for kind in kinds]
     asked_for = (shown.n_comparisons, plan.n_ballots, plan.keep, settings.stretch, settings.shift)
     setting = KindSetting(thin.similarity, groups, *asked_for)

@@ -179,23 +179,21 @@ def _planned_work(n_plans: int, rounds: list[tuple[int, float]]) -> int:
     return total
 
 
+@dataclass
 class _Work:
-    """Simulates campaigns of one plan after the other, says how far it is, and knows when to stop."""
+    """Simulates campaigns of one plan after the other, says how far it is, and knows when to stop; `total` is how many
+    campaigns there will be."""
 
-    def __init__(
-        self,
-        guess: ForecastAssumptions,
-        protocol: str,
-        goal: str,
-        seed: int,
-        workers: int | None,
-        progress: Callable[[int, int], None] | None,
-        stop: Callable[[], bool] | None,
-        total: int,
-    ) -> None:
-        self.guess, self.protocol, self.goal, self.seed = guess, protocol, goal, seed
-        self.workers, self.progress, self.stop = workers, progress, stop
-        self.done, self.total, self.is_stopped = 0, total, False
+    guess: ForecastAssumptions
+    protocol: str
+    goal: str
+    seed: int
+    workers: int | None
+    progress: Callable[[int, int], None] | None
+    stop: Callable[[], bool] | None
+    total: int
+    done: int = 0
+    is_stopped: bool = False
 
     def values(self, plan: Plan, n: int, number: int) -> tuple[float, ...]:
         """What the plan is judged by in each of `n` campaigns of round `number`; nothing once it is stopped."""

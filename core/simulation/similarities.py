@@ -18,7 +18,7 @@ from ..installed import HOME
 from ..plan import Plan
 from ..plan.budgets import largest_within
 from ..tables import Floats
-from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
+from ..tabular import column_numbers, lacking, open_table, places_of, same_name
 from .conventions import convention_of
 
 # The ratio of M in one ballot to M in the ballot before.
@@ -121,7 +121,7 @@ def read_similarities(source: str | Path) -> Floats:
     table = open_table(data, path.name, fits=(lambda header: COLUMN in map(same_name, header),))
     places = places_of(table, [COLUMN])
     if not places:
-        raise InputError(f"{path.name} needs a column named {COLUMN} (its columns are {shown_header(table)}).")
+        raise lacking(table, [COLUMN])
     texts = table.texts([places[COLUMN]], places[COLUMN] + 1)
     (cells,), rows = texts.lists, texts.numbers.tolist()
     values = column_numbers(cells, rows, COLUMN).values

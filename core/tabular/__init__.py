@@ -1,11 +1,26 @@
 """Tables from elsewhere: CSV, workbooks, lists, JSON; opened by one way, with a report of what was decided.
 
 bytes → text (`encoding`) → rows of cells (`dialect`, `workbook_reading`, `json_files`) → a table with a header
-(`table`, with what cells say that are no texts). What the columns mean is for the reader that asks for them.
+(`table`, with what cells say that are no texts) → columns by their names (`columns`).
 """
 
 from __future__ import annotations
 
+from .columns import (
+    NUMBER,
+    Header,
+    bare_name,
+    chosen_column,
+    find_column,
+    lacking,
+    numbered_columns,
+    places_of,
+    positions,
+    refuse_doubled,
+    same_name,
+    shown_header,
+    trimmed,
+)
 from .dialect import SPARE_CELLS, Dialect, bounded, find_dialect, is_unclosed, lines, records
 from .encoding import ENCODINGS, Decoded, decode_bytes, in_utf8, known_encoding
 from .json_files import RowsOfJson, is_json, json_records, json_table
@@ -26,39 +41,39 @@ from .table import (
     is_missing,
     open_csv,
     open_table,
-    places_of,
     read_lines,
-    refuse_doubled,
-    same_name,
     sheet_table,
-    shown_header,
-    trimmed,
 )
 from .workbook_reading import MOST_CELLS, Sheet, check_cells, is_spreadsheet, is_workbook, read_workbook
 
 __all__ = [
-    "ENCODINGS",
-    "MISSING",
-    "MOST_CELLS",
-    "NO_NUMBER",
-    "SPARE_CELLS",
+    "ColumnLists",
     "CsvTable",
     "Decoded",
     "Dialect",
+    "ENCODINGS",
+    "Header",
     "Lines",
+    "MISSING",
+    "MOST_CELLS",
+    "NO_NUMBER",
+    "NUMBER",
     "Numbers",
     "RowTable",
-    "ColumnLists",
     "RowsOfJson",
+    "SPARE_CELLS",
     "Sheet",
     "SourceTable",
     "Texts",
+    "bare_name",
     "bounded",
     "check_cells",
     "choose_sheet",
+    "chosen_column",
     "column_numbers",
     "csv_of",
     "decode_bytes",
+    "find_column",
     "find_dialect",
     "in_utf8",
     "is_blank",
@@ -70,10 +85,13 @@ __all__ = [
     "json_records",
     "json_table",
     "known_encoding",
+    "lacking",
     "lines",
+    "numbered_columns",
     "open_csv",
     "open_table",
     "places_of",
+    "positions",
     "read_lines",
     "read_workbook",
     "records",

@@ -26,11 +26,11 @@ def parse_json(text: str | bytes, *, most: int | None = None) -> Any:
     """
     if most is not None and len(text) > most:
         raise ValueError(f"it is longer than {most:,} characters")
-    found = json.loads(text)
+    value = json.loads(text)
     if b"\\ud" in text.lower() if isinstance(text, bytes) else "\\ud" in text.lower():
-        whole = json.dumps(found, ensure_ascii=False)
-        found = json.loads(whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
-    return found
+        whole = json.dumps(value, ensure_ascii=False)
+        value = json.loads(whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+    return value
 
 
 def known_values(cls: type[DataclassInstance], stored: Mapping[str, Any]) -> dict[str, Any]:

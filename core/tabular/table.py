@@ -30,12 +30,12 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tables import Ints
+from .columns import Headed, trimmed
 from .dialect import Dialect, find_dialect, is_unclosed, read_at_once, records
 from .encoding import Decoded, decode_bytes
 from .workbook_reading import Sheet, is_workbook, read_workbook
 
 Fits = Callable[[tuple[str, ...]], bool]  # whether a sheet with this header is the one
-_NAMED, _LONG = 12, 40  # columns that a message names, and letters of each
 
 
 @dataclass(frozen=True)
@@ -65,16 +65,6 @@ class Texts:
         return [issue for issue in self.issues if issue not in left_out]
 
 
-class Headed(Protocol):
-    """What has a header, held or not."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def header(self) -> tuple[str, ...]: ...
-
-
 class SourceTable(Headed, Protocol):
     """A table from elsewhere: a CSV file, a workbook's sheet, an export in JSON. `notes` say how it was opened."""
 
@@ -88,67 +78,9 @@ class SourceTable(Headed, Protocol):
         """The first n rows as they are."""
 
 
-def trimmed(text: str) -> str:
-    """A cell or a column's name without what stands around it: spaces of any kind, line ends, a byte order mark.
-
-    >>> trimmed(" ship\\u00a0\\r"), trimmed("\\ufeffarea")
-    ('ship', 'area')
-    """
-    return text.strip().strip("\ufeff").strip()
-
-
 def is_blank(row: Iterable[str]) -> bool:
     """Whether a row holds nothing but spaces: it is no row then, and is passed over by every reader."""
     return not any(map(str.strip, row))
-
-
-def same_name(name: str) -> str:
-    """A column's name as names are compared: whatever the case of its letters and the spaces around it."""
-    return trimmed(name).casefold()
-
-
-def places_of(table: Headed, names: Iterable[str]) -> dict[str, int]:
-    """The positions of those columns that the table has; `InputError` where it has one of them twice.
-
-    >>> places_of(open_table(b"Voter, choice ,n\\nanna,left,1\\n", "x.csv"), ("choice", "voter", "seconds"))
-    {'choice': 1, 'voter': 0}
-    """
-    header = [same_name(name) for name in table.header]
-    wanted = {name: same_name(name) for name in names}
-    refuse_doubled(table, [at for at, name in enumerate(header) if name in set(wanted.values())])
-    return {name: header.index(same) for name, same in wanted.items() if same in header}
-
-
-def refuse_doubled(
-    table: Headed, places: Iterable[int] | None = None, *, named: Callable[[str], str] = same_name
-) -> None:
-    """Raise `InputError` where two of these columns (all, unless some are given) have one name; both are named.
-
-    `named` is what of a name counts.
-    """
-    by_name: dict[str, list[int]] = {}
-    for at in dict.fromkeys(range(len(table.header)) if places is None else places):
-        by_name.setdefault(named(table.header[at]), []).append(at)
-    doubled = {name: found for name, found in by_name.items() if name and len(found) > 1}
-    if doubled:
-        issues = [
-            Issue(f"stands in column {at + 1}, and so does another of this name", column=table.header[at])
-            for found in doubled.values()
-            for at in found
-        ]
-        names = ", ".join(f"({', '.join(table.header[at] for at in found)})" for found in doubled.values())
-        raise InputError(f"{table.name} has several columns of one name {names}. Keep one of each.", issues)
-
-
-def shown_header(table: Headed) -> str:
-    """The names of the columns for a message: the first of them, each cut where it is long.
-
-    >>> shown_header(open_table(b"a,,b\\n", "x.csv"))
-    'a, b'
-    """
-    names = [name if len(name) <= _LONG else name[:_LONG] + "…" for name in table.header if name]
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def open_table(
@@ -269,10 +201,10 @@ class RowTable:
 
     def remarks_on(self, at: int) -> list[Issue]:
         """What to say of the cells of a column."""
-        found = [issue for place, issue in self.remarks if place == at]
+        remarks = [issue for place, issue in self.remarks if place == at]
         filled = sum(1 for row in self.rows if row[at].strip())
-        one_kind = len({issue.message for issue in found}) == 1 and len(found) == filled > 1
-        return [] if one_kind else found
+        one_kind = len({issue.message for issue in remarks}) == 1 and len(remarks) == filled > 1
+        return [] if one_kind else remarks
 
     def head(self, n: int) -> list[list[str]]:
         """The first n rows."""
@@ -335,11 +267,11 @@ def read_lines(data: bytes, name: str, *, encoding: str | None = None) -> Lines:
     """
     decoded = decode_bytes(data, name, encoding=encoding, braces=True)
     rows = enumerate(map(trimmed, re.split("\r\n|\r|\n", decoded.text)), 1)
-    found = [(number, text) for number, text in rows if text]
+    filled = [(number, text) for number, text in rows if text]
     notes = decoded.notes
     if decoded.is_cut:
         notes += (Issue("the file ends inside a letter, which was left out: the file is cut"),)
-    return Lines([number for number, _ in found], [text for _, text in found], notes)
+    return Lines([number for number, _ in filled], [text for _, text in filled], notes)
 
 
 def as_texts(rows: ColumnLists) -> Texts:

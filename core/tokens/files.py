@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Protocol
 
 from rapidfuzz.fuzz import ratio
@@ -18,13 +18,18 @@ from ..tabular import (
     RowTable,
     Sheet,
     SourceTable,
+    bare_name,
     choose_sheet,
+    chosen_column,
     csv_of,
     decode_bytes,
     is_blank,
     is_workbook,
+    lacking,
+    positions,
     read_workbook,
     records,
+    refuse_doubled,
     same_name,
     sheet_table,
 )
@@ -44,8 +49,6 @@ from .lists import (
     holds_breaks,
     invisible_characters,
     is_several,
-    only,
-    position,
 )
 
 __all__ = [
@@ -209,31 +212,34 @@ class _SheetPart:
 
 def _plain_list(area: str, lines: Sequence[tuple[int, str]], notes: Sequence[Issue]) -> _Read:
     """The tokens of a list, without a first line that says `token`; another that may be a name is told."""
-    said, rows = list(notes), [(number, area, text) for number, text in lines]
+    issues, rows = list(notes), [(number, area, text) for number, text in lines]
     first = clean_token(lines[0][1]) if lines else ""
     if same_name(first) == "token":
-        return _Read(rows[1:], tuple(said))
+        return _Read(rows[1:], tuple(issues))
     if first.lower() in TOKEN_NAMES:
         told = "the first line was taken for a token; if it names the list, write token in its place"
-        said.append(Issue(told, row=lines[0][0], found=first))
-    return _Read(rows, tuple(said))
+        issues.append(Issue(told, row=lines[0][0], found=first))
+    return _Read(rows, tuple(issues))
+
+
+_BY_PLACE = ", or choose one by its place"
 
 
 def _wanted(table: SourceTable, columns: tuple[Column | None, Column] | None) -> tuple[int | None, int]:
     """The positions of the areas (None: one area) and of the tokens."""
     if columns is not None:
         area, token = columns
-        return None if area is None else position(table, area), position(table, token)
-    names = [same_name(name) for name in table.header]
-    tokens, areas = ([at for at, name in enumerate(names) if name == known] for known in ("token", "area"))
-    if tokens and areas:
-        return only(table, areas), only(table, tokens)
-    if len(names) == 1:
+        return None if area is None else chosen_column(table, area, then=_BY_PLACE), chosen_column(
+            table, token, then=_BY_PLACE
+        )
+    known = {name: positions(table.header, [name]) for name in ("area", "token")}
+    if all(known.values()):
+        refuse_doubled(table, chain.from_iterable(known.values()), named=bare_name, then=_BY_PLACE)
+        return known["area"][0], known["token"][0]
+    if len(table.header) == 1:
         return None, 0
-    raise InputError(
-        f"{table.name} has no columns named area and token. "
-        f"Its columns are {', '.join(map(repr, table.header[:8]))}; name two of them area and token, or choose them."
-    )
+    missing = [name for name, places in known.items() if not places]
+    raise lacking(table, missing, then="Name two of them area and token, or choose them.")
 
 
 def open_list(
@@ -347,10 +353,10 @@ def _list_of(table: CsvTable) -> _TokenLines:
     # What comes first is a header to others.
     for number, record in enumerate(records("\n" + table.decoded.text[table.dialect.start :], dialect), 1):
         if not isinstance(record, list):
-            told = (
+            fault = (
                 "the quotation marks of the line don't fit, and it was left out; double those that belong to the token"
             )
-            notes.append(Issue(told, row=number))
+            notes.append(Issue(fault, row=number))
         elif not is_blank(record):
             lines.append((number, _NO_DELIMITER.join(record)))
     return _TokenLines(_stem(table.name), tuple(lines), tuple(notes))
@@ -361,7 +367,7 @@ def _is_list(table: CsvTable) -> bool:
 
     In a file that is called .csv or .tsv, it is enough for a table that half of its lines have several cells.
     """
-    names = [same_name(name) for name in table.header]
+    names = list(map(bare_name, table.header))
     if len(names) == 1:
         return True
     if "area" in names and "token" in names:

@@ -30,7 +30,20 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.numbers_in_words import percent, plural
 from ..errors import InputError, Issue
 from ..tables import Schema
-from ..tabular import Decoded, decode_bytes, find_dialect, is_unclosed, lines, records, same_name, trimmed
+from ..tabular import (
+    Decoded,
+    Header,
+    bare_name,
+    chosen_column,
+    decode_bytes,
+    find_dialect,
+    is_unclosed,
+    lines,
+    positions,
+    records,
+    refuse_doubled,
+    trimmed,
+)
 from .files import AreaTokens
 
 Kind = Literal["corpus", "rank", "wordfreq"]
@@ -112,21 +125,21 @@ def from_counts(
         raise InputError("Counts must be numbers of 0 or more; one of them is negative, infinite or missing.")
     table = pa.table({"word": column, "value": values}).filter(pa.array(values > 0))
     n_rows = len(table)
-    found = list(notes)
+    issues = list(notes)
     if n_zero := len(values) - n_rows:
-        found.append(Issue(f"words counted 0 times, which are not of the corpus: {n_zero:,}"))
+        issues.append(Issue(f"words counted 0 times, which are not of the corpus: {n_zero:,}"))
     if not n_rows:
         raise InputError(f"{label} counts no word. Give a list with a word and its count in each row.")
     if len(pc.unique(table["word"])) < n_rows:
         table = table.group_by("word", use_threads=False).aggregate([("value", "sum")])
-        found.append(Issue(f"rows whose word stood there before; their counts were added up: {n_rows - len(table):,}"))
+        issues.append(Issue(f"rows whose word stood there before; their counts were added up: {n_rows - len(table):,}"))
         table = table.rename_columns(["word", "value"])
-    result = Frequencies("corpus", label, table["word"], table["value"].to_numpy(), tuple(found))
+    result = Frequencies("corpus", label, table["word"], table["value"].to_numpy(), tuple(issues))
     if not result.is_complete and result.smallest > 1:
         note = (
             f"the least frequency is {result.smallest:g}: rarer words seem to have been left out, which raises the mean"
         )
-        return Frequencies("corpus", label, result.words, result.values, (*found, Issue(note)))
+        return Frequencies("corpus", label, result.words, result.values, (*issues, Issue(note)))
     return result
 
 
@@ -390,41 +403,18 @@ def _unquoted(field: str) -> str:
 
 def _columns(name: str, sample: list[list[str]], columns: tuple[str | int, str | int] | None) -> tuple[int, int, bool]:
     """The positions of the words and the counts, and whether the first row is a header."""
-    header = [same_name(field) for field in sample[0]] if sample else []
+    first_row = Header(name, tuple(sample[0]) if sample else ())
     named = columns is not None and any(isinstance(column, str) for column in columns)
+    accepted = [positions(first_row.header, names) for names in (TOKEN_NAMES, COUNT_NAMES)]
     if columns is not None:
-        word, count = (_position(name, header, column) for column in columns)
-    elif found := _by_names(name, header):
-        (word, count), named = found, True
+        word, count = (chosen_column(first_row, column, then=", or choose one by its place") for column in columns)
+    elif all(accepted):
+        refuse_doubled(first_row, chain.from_iterable(accepted), named=bare_name)
+        (word, *_), (count, *_), named = *accepted, True
     else:
         word, count = _by_content(name, sample)
     first = sample[0][count] if sample and count < len(sample[0]) else ""
     return word, count, named or not _is_number(first)
-
-
-def _position(name: str, header: list[str], column: str | int) -> int:
-    if isinstance(column, int):
-        if 0 <= column < len(header):
-            return column
-        raise InputError(f"{name} has no column {column}; it has {len(header)}, counted from 0.")
-    if same_name(column) not in header:
-        raise InputError(f"{name} has no column {column!r}. Its first row is {', '.join(map(repr, header[:8]))}.")
-    return _only(name, header, same_name(column))
-
-
-def _by_names(name: str, header: list[str]) -> tuple[int, int] | None:
-    word = next((known for known in TOKEN_NAMES if known in header), None)
-    count = next((known for known in COUNT_NAMES if known in header), None)
-    return None if word is None or count is None else (_only(name, header, word), _only(name, header, count))
-
-
-def _only(name: str, header: list[str], column: str) -> int:
-    """The position of the only column of this name."""
-    found = [at for at, other in enumerate(header) if other == column]
-    if len(found) > 1:
-        places = " and ".join(f"{column!r} (column {at + 1})" for at in found)
-        raise InputError(f"{name} has several columns of one name: {places}. Keep one of each.")
-    return found[0]
 
 
 def _by_content(name: str, sample: list[list[str]]) -> tuple[int, int]:
@@ -529,7 +519,7 @@ class _Found:
 
 
 def _parse(
-    block: list[_Record], word: int, count: int, before: int, name: str, found: _Found
+    block: list[_Record], word: int, count: int, before: int, name: str, issues: _Found
 ) -> tuple[list[str], list[float]]:
     """The words and counts of some rows, NaN for a count with commas."""
     width = max(word, count)
@@ -539,22 +529,22 @@ def _parse(
         if not isinstance(record, list):
             if is_unclosed(record):
                 raise _never_closed(place, name)
-            found.add(place, "")
+            issues.add(place, "")
             continue
         text, raw = (trimmed(record[word]), record[count].strip()) if len(record) > width else ("", "")
         if "\n" in text or "\r" in text:
             raise _never_closed(place, name)
         value = float(raw) if raw.isdecimal() else _number(raw)
         if text and "," in raw:
-            found.commas.append((found.n_words + len(words), place, raw, " ".join(record)))
+            issues.commas.append((issues.n_words + len(words), place, raw, " ".join(record)))
             words.append(text)
             values.append(math.nan)
         elif text and 0 <= value < math.inf:
             words.append(text)
             values.append(value)
         elif any(map(str.strip, record)):
-            found.add(place, " ".join(record))
-    found.n_words += len(words)
+            issues.add(place, " ".join(record))
+    issues.n_words += len(words)
     return words, values
 
 

@@ -157,7 +157,7 @@ def hubness(embedding: Embedding, tokens: Sequence[str], words: Sequence[str] = 
     return Hubness(k, len(usable), skew, int((counts == 0).sum()), of_tokens, of_words, problem)
 
 
-def _table(points: list[str], found: dict[str, float], reasons: dict[str, str]) -> pd.DataFrame:
-    rows = [(point, found.get(point, np.nan), reasons.get(point, "")) for point in points]
+def _table(points: list[str], counts: dict[str, float], reasons: dict[str, str]) -> pd.DataFrame:
+    rows = [(point, counts.get(point, np.nan), reasons.get(point, "")) for point in points]
     frame = pd.DataFrame(rows, columns=list(OCCURRENCES.columns))
     return OCCURRENCES.check(frame.astype({"token": "str", "n_k": "float64", "reason": "str"}))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from ..base.numbers_in_words import plural
 from ..errors import InputError, Issue
-from ..tabular import SourceTable, same_name
+from ..tabular import bare_name, positions
 
 Column = str | int
 TOKEN_NAMES = ("token", "tokens", "word", "words", "term", "terms", "expression", "concept", "keyword", "label", "name")
@@ -59,64 +59,26 @@ def guess_columns(header: Sequence[str], sample: Sequence[Sequence[str]]) -> Gue
     >>> guess_columns(["id", "what", "where"], [["1", "ship", "sea"], ["2", "boat", "sea"], ["3", "car", "road"]])
     GuessedColumns(token=1, area=2, is_certain=False, token_twins=(), area_twins=())
     """
-    names = [_plain(name) for name in header]
+    names = list(map(bare_name, header))
     if not names:
         raise InputError("The table has no columns.")
     if len(names) == 1:
         return GuessedColumns(0, None, True)
     columns = [[row[at].strip() for row in sample if at < len(row) and row[at].strip()] for at in range(len(names))]
     texts = [at for at, values in enumerate(columns) if values and not all(map(_is_number, values))]
-    token, area = _named(names, TOKEN_NAMES), _named(names, AREA_NAMES)
-    is_certain = "token" in names and "area" in names
-    tokens, areas = _twins(names, token), _twins(names, area)
+    tokens, areas = positions(header, TOKEN_NAMES), positions(header, AREA_NAMES)
+    token, area = (places[0] if places else None for places in (tokens, areas))
+    token_twins, area_twins = (places if len(places) > 1 else () for places in (tokens, areas))
     if token is None:
         candidates = [at for at in texts if at != area] or [at for at in range(len(names)) if at != area]
         token = max(candidates, key=lambda at: (len(set(columns[at])), -at))
     if area is None:
         repeated = [at for at in texts if at != token and len(set(columns[at])) < len(columns[at])]
         area = min(repeated, key=lambda at: (len(set(columns[at])), at), default=None)
-    is_certain = is_certain and not tokens and not areas
-    return GuessedColumns(None if tokens else token, None if areas else area, is_certain, tokens, areas)
-
-
-def _twins(names: Sequence[str], place: int | None) -> tuple[int, ...]:
-    """The positions of the columns that have the name of this one, where there are others."""
-    found = [] if place is None else [at for at, name in enumerate(names) if name == names[place]]
-    return tuple(found) if len(found) > 1 else ()
-
-
-def position(table: SourceTable, column: Column) -> int:
-    """The position of a column given by its name (any case) or position; raises `InputError` where there is none, and
-    where several have the name."""
-    if isinstance(column, int):
-        if 0 <= column < len(table.header):
-            return column
-        raise InputError(f"{table.name} has no column {column}: it has {len(table.header)}, counted from 0.")
-    for written in (same_name, _plain):
-        if found := [at for at, name in enumerate(table.header) if written(name) == written(column)]:
-            return only(table, found)
-    raise InputError(
-        f"{table.name} has no column {column!r}. Its columns are {', '.join(map(repr, table.header[:8]))}."
+    is_certain = "token" in names and "area" in names and not token_twins and not area_twins
+    return GuessedColumns(
+        None if token_twins else token, None if area_twins else area, is_certain, token_twins, area_twins
     )
-
-
-def only(table: SourceTable, found: Sequence[int]) -> int:
-    """The only one of these columns, which have one name; raises `InputError` that names them where there are more."""
-    if len(found) > 1:
-        names = " and ".join(f"{table.header[at]!r} (column {at + 1})" for at in found)
-        raise InputError(
-            f"{table.name} has several columns of one name: {names}. Choose one of them by its place, or give each a "
-            "name of its own."
-        )
-    return found[0]
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.replace("_", " ").split()).lower()
-
-
-def _named(names: Sequence[str], known: Sequence[str]) -> int | None:
-    return next((names.index(name) for name in known if name in names), None)
 
 
 def _is_number(text: str) -> bool:
@@ -332,8 +294,8 @@ def _alike(rows: Mapping[str, int], what: str, then: str) -> Iterator[Issue]:
     """A note on each text, with its row, that differs from an earlier one in case or spaces only."""
     for twin, *others in alike(rows):
         for text in others:
-            said = f"{what} differs from {twin!r} (row {rows[twin]}) in case or spaces only; {then}"
-            yield Issue(said, row=rows[text], found=text)
+            message = f"{what} differs from {twin!r} (row {rows[twin]}) in case or spaces only; {then}"
+            yield Issue(message, row=rows[text], found=text)
 
 
 def _large_enough(
@@ -355,11 +317,11 @@ def _large_enough(
     pairs = [area.name for area in several if len(area.tokens) == 2]
     if pairs:
         named = ", ".join(pairs[:5]) + (", …" if len(pairs) > 5 else "")
-        said = plural(
+        message = plural(
             len(pairs),
             "the area {named} has two tokens, which is one item; add tokens to it if there should be more",
             "{n} areas have two tokens, which is one item each; add tokens if there should be more: {named}",
             named=named,
         )
-        alone.append(Issue(said))
+        alone.append(Issue(message))
     return tuple(several or read), tuple(sorted([*notes, *alone], key=lambda note: note.row or _NO_ROW))

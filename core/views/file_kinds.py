@@ -27,7 +27,7 @@ from ..embeddings.loading import recognise_start
 from ..embeddings.readers.similarity_files import FORMAT as SIMILARITIES
 from ..errors import InputError
 from ..platforms import SourceTable, guess, normalised, open_results
-from ..platforms.mapped_tables import NUMBER, Mapping, columns_of, mapped_frame, unwrapped, usual_of
+from ..platforms.mapped_tables import Mapping, mapped_frame, unwrapped, usual_of
 from ..platforms.mturk import MTURK
 from ..platforms.presets import NAMES as OF_RESULTS
 from ..platforms.presets import preset_of
@@ -36,8 +36,20 @@ from ..platforms.turkle import TURKLE
 from ..questions import round_kinds
 from ..questions.best_worst.files import is_best_worst
 from ..questions.order.orders import COLUMNS as ORDERS
-from ..questions.rating.files import NAMES, has_texts, plain_title
-from ..tabular import RowTable, decode_bytes, find_dialect, is_json, is_workbook, read_workbook, records, same_name
+from ..questions.rating.files import NAMES, has_texts
+from ..tabular import (
+    NUMBER,
+    RowTable,
+    decode_bytes,
+    find_dialect,
+    is_json,
+    is_workbook,
+    numbered_columns,
+    positions,
+    read_workbook,
+    records,
+    same_name,
+)
 from ..tabular.encoding import PARQUET, foreign
 from ..tabular.zips import DAMAGED
 from ..tokens.frequencies import COUNT_NAMES, TOKEN_NAMES
@@ -343,12 +355,15 @@ def _of_header(header: Sequence[str]) -> str:
 
 def _of_plain(header: Sequence[str], names: set[str]) -> str:
     """Of tables of words with a number."""
-    plain = set(map(plain_title, header))
     if {"token_a", "token_b", "similarity"} <= names:
         return "similarities"
-    if has_texts(header) and plain & (NAMES["rating"] | NAMES["mean"]) and not names & set(OF_RESULTS["choice"]):
+    if (
+        has_texts(header)
+        and positions(header, NAMES["rating"] + NAMES["mean"])
+        and not names & set(OF_RESULTS["choice"])
+    ):
         return "ratings"
-    if names & set(TOKEN_NAMES) and names & set(COUNT_NAMES) and "area" not in names:
+    if positions(header, TOKEN_NAMES) and positions(header, COUNT_NAMES) and "area" not in names:
         return "frequencies"
     return ""
 
@@ -414,7 +429,7 @@ class Columns:
 
     def values(self, choice: str) -> list[str]:
         """The values of the column of the choice in the first rows, as somebody would name them."""
-        places = columns_of(self.sample.header, choice)
+        places = numbered_columns(self.sample.header, choice)
         rows = self.sample.head(LOOKED_AT)
         found = dict.fromkeys(unwrapped(row[at]).strip() for at in places.values() for row in rows if len(row) > at)
         return [value for value in found if value][:MAX_VALUES]
@@ -438,7 +453,7 @@ def load(data: bytes, name: str) -> Columns:
     rows = [row + [""] * (len(table.header) - len(row)) for row in table.head(LOOKED_AT)]
     sample = RowTable(name, table.header, tuple(range(2, len(rows) + 2)), rows)
     several = {re.sub(r"[1-9]\d*(?=\D*$)", NUMBER, column) for column in table.header}
-    patterns = [name for name in sorted(several) if NUMBER in name and len(columns_of(table.header, name)) > 1]
+    patterns = [name for name in sorted(several) if NUMBER in name and len(numbered_columns(table.header, name)) > 1]
     return Columns(table.header, (*table.header, *patterns), sample, guess(sample))
 
 

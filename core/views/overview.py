@@ -12,7 +12,7 @@ from ..errors import PlanError
 from ..questions import COMPARISON, QuestionKind, RoundKind, RoundSettings
 from ..store import Store
 from ..store.ballots.ballot_rows import Ballot, ballots_of, pilot_of
-from ..store.ballots.round_plans import Asked, asked_of
+from ..store.ballots.round_plans import QuestionKinds, asked_of
 from ..store.ballots.simulated import has_simulated_votes
 from ..store.projects.embedding_library import embeddings_of
 from ..store.projects.plans import PlanSettings, Ranking, rankings_of, settings_of
@@ -41,7 +41,7 @@ class RankingStatus:
     progress: Progress | None  # of the newest ballot, of the pilot before there is one
     pilot: Ballot | None = None
     n_comparisons: int | None = None  # of all the ballots planned
-    asked: Asked = field(default_factory=Asked)
+    asked: QuestionKinds = field(default_factory=QuestionKinds)
     round_progress: Progress | None = None  # of the newest round of its own kind
 
     @property

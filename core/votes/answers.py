@@ -20,7 +20,7 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tables import ANSWERS
-from ..tabular import SourceTable, Texts
+from ..tabular import SourceTable, Texts, lacking
 from ..tabular.json_files import parse_json
 from .platform import ResultFile
 from .reading import decoded, forget_damaged, lowered, numbers, result_file, row_issues, stripped, to_utc, unread_times
@@ -94,9 +94,7 @@ def find_layout(file: SourceTable, required: Sequence[str], download_hint: str) 
     if not layout.plain and not layout.options and layout.json is None:
         missing.append("Answer.choice")
     if missing:
-        raise InputError(
-            f"{file.name} lacks columns that are needed to know the votes: {', '.join(missing)}. {download_hint}"
-        )
+        raise lacking(file, missing, then=download_hint)
     return layout
 
 

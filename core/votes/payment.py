@@ -18,7 +18,7 @@ import pandas as pd
 from ..errors import InputError, Issue
 from ..plan.campaign_plan import cents
 from ..tables import ASSIGNMENTS
-from ..tabular import is_blank, open_csv, places_of, records, same_name
+from ..tabular import is_blank, lacking, open_csv, places_of, records, same_name
 from ..tabular.csv_writing import FORMULA, for_spreadsheets
 from ..tabular.workbook_reading import write_workbook
 
@@ -152,7 +152,7 @@ def write_review(data: bytes, filename: str, reviews: Mapping[str, Review]) -> b
     header = list(file.header)
     names = [same_name(name) for name in header]
     if "assignmentid" not in places_of(file, ("assignmentid", "approve", "reject")):
-        raise InputError(f"{filename} has no column AssignmentId, so no decision can be written into it.")
+        raise lacking(file, ["AssignmentId"], then="Without it no decision can be written into the file.")
     for name in ("Approve", "Reject"):
         if name.casefold() not in names:
             header.append(name)

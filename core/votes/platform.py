@@ -107,6 +107,6 @@ class Platform(Protocol):
     def recognises(self, columns: Collection[str]) -> bool:
         """Whether a file with these columns (casefolded) comes from this platform."""
 
-    def read_results(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
+    def read(self, file: SourceTable, said: ValueMeanings) -> ResultFile:
         """Read a recognised file, with what a person said of its values. Raises `InputError` naming the columns that
         are missing."""

@@ -25,7 +25,7 @@ _UNSHOWN = {"script", "style", "title", "option"}
 
 
 @dataclass
-class Form:
+class BrowserForm:
     """A form as it would be sent untouched; `choices` are the values of its radio buttons and lists, by name."""
 
     action: str
@@ -40,7 +40,7 @@ class Form:
 
 
 @dataclass
-class Page:
+class BrowserPage:
     """What came: status, the text that is seen, by line; forms by step, buttons, links, and what each card shows.
 
     cards : the tokens and the area that stand beside a radio button, by its value.
@@ -49,7 +49,7 @@ class Page:
     status: int
     lines: list[str] = field(default_factory=list)
     heading: str = ""
-    forms: dict[str, Form] = field(default_factory=dict)
+    forms: dict[str, BrowserForm] = field(default_factory=dict)
     buttons: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     cards: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -61,13 +61,13 @@ class Page:
 
 
 class _Reader(HTMLParser):
-    """Reads a page into a `Page`."""
+    """Reads a page into a `BrowserPage`."""
 
     def __init__(self, status: int, html: str) -> None:
         super().__init__()
-        self.page = Page(status)
+        self.page = BrowserPage(status)
         self._open: list[tuple[str, bool]] = []  # tags that aren't closed yet, and whether what is in them is seen
-        self._form: Form | None = None
+        self._form: BrowserForm | None = None
         self._select = ""
         self._label: list[str] | None = None  # the words on a card
         self._value = ""  # of the radio button of the label that is open
@@ -77,7 +77,7 @@ class _Reader(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         classes = given.get("class", "").split()
         if tag == "form":
-            self._form = Form(given.get("action", ""), given.get("method", "get"))
+            self._form = BrowserForm(given.get("action", ""), given.get("method", "get"))
             self.page.forms[self._form.step] = self._form
         elif tag == "label":
             self._label, self._value = [], ""
@@ -166,7 +166,7 @@ class FormBrowser:
             self.cookies |= {name: morsel.value for name, morsel in SimpleCookie(line).items()}
         return Answer(found.status, found.headers, body)
 
-    def lose(self, form: Form, **values: str) -> None:
+    def lose(self, form: BrowserForm, **values: str) -> None:
         """Send a form and hang up before the answer comes, as where a network is gone."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         try:
@@ -184,15 +184,15 @@ class FormBrowser:
             headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         connection.request(method, address, None if fields is None else urlencode(fields), headers)
 
-    def open(self, address: str) -> Page:
+    def open(self, address: str) -> BrowserPage:
         """A page, wherever it leads. `StoreError` where it never comes."""
         return self._shown(self._until_there("GET", address, None, script=False))
 
-    def send(self, form: Form, **values: str) -> Page:
+    def send(self, form: BrowserForm, **values: str) -> BrowserPage:
         """Send a form, filled in; the page that follows."""
         return self._shown(self._until_there("POST", form.action, form.fields | values, script=False))
 
-    def send_by_script(self, form: Form, **values: str) -> dict[str, Any]:
+    def send_by_script(self, form: BrowserForm, **values: str) -> dict[str, Any]:
         """Send a form as the page's script does; what it is told."""
         told: dict[str, Any] = json.loads(
             self._until_there("POST", form.action, form.fields | values, script=True).body
@@ -212,11 +212,11 @@ class FormBrowser:
             time.sleep(self._pause)
         raise StoreError(f"The voting page didn't answer {self._tries} times: {problem}.")
 
-    def _shown(self, found: Answer) -> Page:
+    def _shown(self, found: Answer) -> BrowserPage:
         """The page of an answer, after the redirects."""
         if found.status == 303:
             return self.open(found.headers["Location"])
         return _Reader(found.status, found.body).page
 
 
-__all__ = ["Answer", "Form", "FormBrowser", "Page"]
+__all__ = ["Answer", "BrowserForm", "FormBrowser", "BrowserPage"]

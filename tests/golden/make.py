@@ -52,7 +52,7 @@ from core.store.ballots.pilots import draw_pilot
 from core.store.ballots.simulated import simulate_votes
 from core.store.projects.plans import PlanSettings, read_rankings, register_plan, save_plan, settings_of
 from core.store.projects.project_commands import create_project, read_log
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import add_areas
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.intake import accept_upload
@@ -247,7 +247,7 @@ def stored(store: Store, project_id: str) -> dict[str, Any]:
         "fitted": rows_of(store, scores.order_by(b.ordinal, i.position)),
         # The gradient at the end of a fit is noise.
         "fits": {str(n): {"note": note} | (fit or {}) | {"gradient": None} for n, fit, note in fits},
-        "dataset": read_dataset(store, project_id).to_csv(index=False),
+        "dataset": read_project_dataset(store, project_id).to_csv(index=False),
         "batches": {str(b.number): digest(batch_of(store, project_id, b)) for b in read_ballots(store, project_id)},
         "log": {str(n): entry for n, entry in enumerate(log[::-1], 1)},
     }

@@ -22,7 +22,7 @@ from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.command import command
 from core.store.engine import now
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.voting.closing_pause import CLOSING
 from core.store.voting.owner_commands import open_voting, read_voting
 from core.views.collect import collect_page
@@ -53,10 +53,10 @@ def test_it_closes_in_the_background_with_the_scores_it_would_have_at_once(many,
     assert labelled(other.button, f"Close ballot {number}").disabled
     finish(*started)
     assert not read_ballots(many, "demo")[-1].is_open
-    by_job = read_dataset(many, "demo")
+    by_job = read_project_dataset(many, "demo")
     reopen_ballot(many, "demo")
     close_ballot(many, "demo")
-    assert by_job.equals(read_dataset(many, "demo"))
+    assert by_job.equals(read_project_dataset(many, "demo"))
     assert not visit("collect", "demo").exception
 
 

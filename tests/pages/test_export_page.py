@@ -7,7 +7,7 @@ import pytest
 from core.commands import executor, publishing
 from core.dataset.files import read_dataset
 from core.store.projects.releases import read_fields, read_releases, release_bytes
-from core.store.scores.project_dataset import read_dataset as read_stored
+from core.store.scores.project_dataset import read_project_dataset as read_stored
 from core.views import export
 
 

@@ -103,7 +103,7 @@ def test_models_stand_beside_the_string_baselines(demo, visit):
 
 def test_a_file_that_is_no_rating_set_says_what_it_lacks(demo, visit):
     app = upload(of_kind(visit("scores", "demo"), *RATINGS), "File of ratings", "x.csv", b"a_pair,score\nx,1\ny,2\n")
-    assert "needs two columns with the texts of an item" in words(app)
+    assert "lacks the columns token_a, token_b" in words(app)
 
 
 @pytest.mark.release
@@ -239,9 +239,9 @@ def test_best_and_worst_that_can_be_items_or_places_are_asked_about(demo, visit)
 
 @pytest.mark.release
 def test_the_projects_scores_beside_a_file(demo, visit):
-    from core.store.scores.project_dataset import read_dataset
+    from core.store.scores.project_dataset import read_project_dataset
 
-    dataset = read_dataset(demo, "demo").dropna(subset=["score"]).head(12)
+    dataset = read_project_dataset(demo, "demo").dropna(subset=["score"]).head(12)
     rows = [f"{b},{a},{s}" for a, b, s in dataset[["token_a", "token_b", "score"]].itertuples(index=False)]
     data = "\n".join(["word1,word2,score", *rows, "nobody,knows,1"]).encode()
     app = upload(opened(visit("plan", "demo"), "side"), "Second file", "other.csv", data)

@@ -26,7 +26,7 @@ from core.store.command import command
 from core.store.engine import _open
 from core.store.projects.archive import export_project
 from core.store.projects.project_commands import get_project, list_projects, read_log
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.judgements import read_policy
 from core.store.voting.owner_commands import read_voting
@@ -158,7 +158,7 @@ def test_a_ballot_is_opened_again(between, visit, started):
 def test_voters_are_left_out_and_come_back_by_jobs(many, visit, started):
     view = voters.load(many, "demo")
     chosen = sorted(view.quality.table["voter_id"].tolist())[:2]
-    before = read_dataset(many, "demo")
+    before = read_project_dataset(many, "demo")
     app = visit("voters", "demo")
     labelled(app.multiselect, "Voters to leave out").set_value(chosen).run()
     labelled(app.text_input, "Reason").set_value("They clicked.").run()
@@ -168,7 +168,7 @@ def test_voters_are_left_out_and_come_back_by_jobs(many, visit, started):
     app.run()
     assert "2 voters are left out:" in words(app)
     assert "scored again." in words(app)
-    without = read_dataset(many, "demo")
+    without = read_project_dataset(many, "demo")
     assert not without.equals(before)
     assert read_log(many, "demo", 1)[0]["detail"]["reason"] == "They clicked."
     labelled(app.multiselect, "Voters to readmit").set_value(chosen).run()
@@ -176,9 +176,9 @@ def test_voters_are_left_out_and_come_back_by_jobs(many, visit, started):
     finish(started[1])
     app.run()
     assert "2 voters are readmitted:" in words(app)
-    assert read_dataset(many, "demo").equals(before)
+    assert read_project_dataset(many, "demo").equals(before)
     exclude_voters(many, "demo", chosen, "They clicked.")
-    assert read_dataset(many, "demo").equals(without)
+    assert read_project_dataset(many, "demo").equals(without)
     readmit_voters(many, "demo", chosen)
 
 
@@ -276,7 +276,7 @@ def test_a_project_is_copied_opened_and_deleted_by_jobs(many, visit, started):
     other.run()
     assert other.session_state["project_id"] == "demo"  # whoever looks on stays where they are
     assert "Another is a copy of" in words(other)
-    assert read_dataset(many, copy).equals(read_dataset(many, "demo"))
+    assert read_project_dataset(many, copy).equals(read_project_dataset(many, "demo"))
     app = form(visit("project", copy), "To delete the project, type its name", "another", "Delete this project")
     assert "so nothing was deleted. Type it again." in words(app)
     assert len(started) == 1
@@ -303,7 +303,7 @@ def test_a_large_project_file_is_imported_by_a_job(many, visit, started):
     assert "The project is imported." in words(app)
     copy = app.session_state["project_id"]
     assert copy != "demo"
-    assert read_dataset(many, copy).equals(read_dataset(many, "demo"))
+    assert read_project_dataset(many, copy).equals(read_project_dataset(many, "demo"))
     app = visit("project", "demo")
     press(app, "New project")
     labelled(app.file_uploader, "Project file (zip)").set_value([("odd.zip", b"no zip", "application/zip")]).run()

@@ -16,7 +16,7 @@ from core.store.ballots.ballot_rows import read_ballots
 from core.store.engine import _open
 from core.store.projects.plans import PlanSettings, read_plan, save_plan
 from core.store.projects.project_commands import create_project, get_project, list_projects, read_log
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import add_areas, read_areas
 from core.store.votes.tallies import progress_of
 from core.tokens.files import AreaTokens
@@ -72,7 +72,7 @@ def test_the_demo_says_everywhere_that_its_votes_are_simulated(shown):
 
 @of_the_demo
 def test_figures_stand_with_what_is_behind_them(demo, shown):
-    dataset = read_dataset(demo, "demo")
+    dataset = read_project_dataset(demo, "demo")
     said = words(shown["scores"])
     assert f"by {dataset.attrs['votes']:,} votes of 60 simulated voters on 760 items" in said
     assert f"{dataset.iloc[0]['token_a']} – {dataset.iloc[0]['token_b']}" in said

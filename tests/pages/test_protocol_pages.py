@@ -19,7 +19,7 @@ from core.store.ballots.ballot_rows import read_ballots
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.embedding_library import import_into
 from core.store.projects.plans import read_plan
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 
 
 @pytest.fixture
@@ -100,6 +100,6 @@ def test_a_fourth_protocol_goes_its_way_on_the_pages(empty, visit, swiss, starte
     published = publish(empty, project_id).data
     sheet = read_published(published).files["datasheet.md"].decode("utf-8")
     assert "Swiss. Items meet that won as often so far." in sheet
-    assert read_dataset(empty, project_id).attrs["estimator"] == "wins"
+    assert read_project_dataset(empty, project_id).attrs["estimator"] == "wins"
     copy = import_project(empty, export_project(empty, project_id))
     assert "A hundredth of the votes it won." in visit("scores", copy).dataframe[0].proto.columns

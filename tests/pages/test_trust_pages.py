@@ -21,7 +21,7 @@ from core.store.ballots.simulated import simulate_votes
 from core.store.engine import now
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
 from core.store.projects.project_commands import get_project
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.views.evaluate import evaluate_page
 from core.views.evaluate.leaderboard import WITH_INTERVAL
 from core.views.scores import trust as view_of_trust
@@ -169,7 +169,7 @@ def test_areas_with_rankings_of_their_own_are_drawn_apart_and_averaged(empty):
         simulate_votes(empty, project_id, area_id=area_id)
         close_ballot(empty, project_id, area_id=area_id)
     found = evaluation_inputs.load_draws(empty, project_id, 20)
-    dataset = read_dataset(empty, project_id)
+    dataset = read_project_dataset(empty, project_id)
     columns = found.columns_of(dataset)
     assert columns.shape == (20, 21)
     assert not np.isnan(columns).any()

@@ -13,7 +13,7 @@ from core.store import schema as t
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
-from core.store.scores.project_dataset import read_dataset
+from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.exclusions import exclusions_of
 from core.store.votes.intake import accept_upload
 from core.trust.voter_rules import RULES
@@ -41,7 +41,7 @@ def test_figures_stand_in_the_table_and_what_is_blank_says_why(empty, visit):
     blank = {"as others", "shared", "pairwise", "known right", "known", "consistent", "repeats", "seconds", "speed"}
     blank.add("camp")
     assert list(shown.columns) == [name for name in voters.COLUMNS if name not in blank]
-    assert shown["votes"].sum() == view.n_votes == read_dataset(empty, project_id).attrs["votes"]
+    assert shown["votes"].sum() == view.n_votes == read_project_dataset(empty, project_id).attrs["votes"]
     said = words(app)
     assert "12 simulated voters gave 84 votes that count; nobody is left out." in said
     assert "α is not defined: of 84 answered comparisons none was answered by two voters." in said
@@ -81,7 +81,7 @@ def test_rules_are_off_at_first_and_propose_with_reasons(empty, visit):
 @pytest.mark.release
 def test_voters_are_left_out_after_a_preview_and_come_back(empty, visit):
     project_id = held(empty)
-    before = read_dataset(empty, project_id)
+    before = read_project_dataset(empty, project_id)
     app = visit("voters", project_id)
     with empty.read() as conn:
         ids = dict(conn.execute(sa.select(t.voter.c.external_id, t.voter.c.id)).all())
@@ -100,14 +100,14 @@ def test_voters_are_left_out_after_a_preview_and_come_back(empty, visit):
     assert f"10 simulated voters gave {84 - n} votes that count; 2 voters left out." in said
     with empty.read() as conn:
         assert {e.reason for e in exclusions_of(conn, project_id)} == {"clicked *at random*"}
-    assert not read_dataset(empty, project_id).equals(before)
+    assert not read_project_dataset(empty, project_id).equals(before)
     table = next(frame.value for frame in app.dataframe if "proposed because" in frame.value.columns)
     assert sorted(table["voter"]) == ["simulated-001", "simulated-002"]
     assert "of voters who are left out" not in words(visit("collect", project_id))  # the ballot is closed
     labelled(app.multiselect, "Voters to readmit").set_value([ids["simulated-001"], ids["simulated-002"]]).run()
     press(app, "Let them count again")
     assert f"2 voters are readmitted: {n} answers. 1 closed ballot scored again." in words(app)
-    assert read_dataset(empty, project_id).equals(before)
+    assert read_project_dataset(empty, project_id).equals(before)
 
 
 def test_the_proposed_are_chosen_at_one_press_with_their_reasons(empty, visit):

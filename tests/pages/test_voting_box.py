@@ -15,7 +15,8 @@ from rounds_of_people import SMALL
 
 from core.commands.base import to_json
 from core.commands.figures import base as figures
-from core.commands.figures.rehearsal import BadPost, Rehearsed, Screen
+from core.commands.figures.rehearsal import Rehearsed
+from core.commands.figures.rehearsal_voters import BadPost, Screen
 from core.dataset.published import VOTES
 from core.questions.comparison_page import Wording, write_batch
 from core.questions.voting_settings import ADDRESS_KEPT

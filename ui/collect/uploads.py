@@ -263,7 +263,7 @@ def choose_upload(project: Project, there: Sequence[Upload], label: str, key: ob
         apart=lambda id_: by_id[id_].accepted_at[11:19],
         help=f"Its {noun}s stay in the store, marked, and no longer count. The same file can be uploaded again.",
     )
-    stake = cache.load_at_stake(frame.store(), project, id_)
+    stake = cache.load_stake_of_upload(frame.store(), project, id_)
     st.caption(frame.plain(wording.deletion_text(wording.TAKES_OUT, stake, noun=noun)))
     return by_id[id_]
 

@@ -47,7 +47,7 @@ from core.views.wording import moment
 from core.voting import process
 from core.voting.process import Running
 from ui.collect.voting_form import round_form, settings_form
-from ui.plan.checks_box import GOLD_HELP, GOLD_LINE, GOLD_LINES
+from ui.plan.checks_box import known_answers_area
 from ui.shared import cache, choosers, frame, jobs
 
 _HERE = Path(__file__).parent
@@ -207,7 +207,7 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
             st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
             _remove(project, ballot, view)
         _proposed(store, project, ballot, view)
-        typed = st.text_area(GOLD_LINES, key=f"gold-typed-{ballot.id}", placeholder=GOLD_LINE, help=GOLD_HELP)
+        typed = known_answers_area(f"gold-typed-{ballot.id}")
         frame.command_button(
             "Add these", partial(_add_typed, typed, ballot), project.id, done="The checks are added.",
             disabled=not typed.strip(), key=f"gold-typed-add-{ballot.id}",
@@ -389,15 +389,16 @@ def rehearsal_box(store: Store, project: Project, ballot: Ballot) -> None:
 
 
 def _rehearsed(found: Rehearsed) -> None:
-    (st.success if found.is_fine else st.error)(frame.plain(found.said))
+    view = views.rehearsal_view(found)
+    (st.success if found.is_fine else st.error)(frame.plain(view.outcome))
     for problem in found.problems:
         st.markdown(frame.plain(problem))
-    st.caption(frame.plain(found.pay_said))
+    st.caption(frame.plain(view.pay))
     st.markdown("**What a voter sees, in order**")
-    st.dataframe(found.screens_table, hide_index=True, alt="Screens of the rehearsal")
+    st.dataframe(view.screens, hide_index=True, alt="Screens of the rehearsal")
     st.markdown("**What is exported**, as `campaign/votes.csv` of the dataset")
     st.dataframe(found.votes, hide_index=True, alt="Votes of the rehearsal")
-    st.caption(frame.plain(found.untouched_said))
+    st.caption(frame.plain(view.untouched))
 
 
 def _serving(

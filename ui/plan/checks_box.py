@@ -14,9 +14,18 @@ from core.store.projects.project_commands import Project
 from core.views.plan import answered_text, cost_text, counts_table
 from ui.shared import choosers, frame
 
-GOLD_LINES = "Known answers, one per line"
-GOLD_LINE = "cat, dog > saw, mouse"
-GOLD_HELP = "The more related pair first. Both pairs must be items of the project."
+
+def known_answers_area(key: str, value: str = "", *, disabled: bool = False) -> str:
+    """Where known answers are typed, a comparison a line: those of a plan before its ballots are drawn, and those that
+    an open ballot of the voting page gets besides (`checks.read_gold_pairs`)."""
+    return st.text_area(
+        "Known answers, one per line",
+        value,
+        key=key,
+        disabled=disabled,
+        placeholder="cat, dog > saw, mouse",
+        help="The more related pair first. Both pairs must be items of the project.",
+    )
 
 
 def checks_form(start: CheckSettings | None, *, key: str, locked: bool) -> CheckSettings | None:
@@ -41,14 +50,7 @@ def checks_form(start: CheckSettings | None, *, key: str, locked: bool) -> Check
         overlap, voters = _overlap(old, key, locked)
         audit_items, audit_votes = _audit(old, key, locked)
         gold, gold_per, repeats = _gold(old, key, locked)
-        pairs = st.text_area(
-            GOLD_LINES,
-            gold_text(old.gold_pairs),
-            key=f"gold-pairs-{key}",
-            disabled=locked,
-            placeholder=GOLD_LINE,
-            help=GOLD_HELP,
-        )
+        pairs = known_answers_area(f"gold-pairs-{key}", gold_text(old.gold_pairs), disabled=locked)
     return CheckSettings(overlap, voters, gold, gold_per, read_gold_pairs(pairs), repeats, audit_items, audit_votes)
 
 

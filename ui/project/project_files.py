@@ -88,7 +88,7 @@ def files_box(store: Store, project: Project) -> None:
         help="It is hidden, and nothing is lost.",
     )
     with st.form("delete"):
-        stake = cache.load_at_stake(store, project)
+        stake = cache.load_stake_of_project(store, project)
         if stake.votes:
             st.caption(f":material/warning: {frame.plain(wording.deletion_text(wording.DELETES, stake))}")
         typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")

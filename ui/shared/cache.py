@@ -1,13 +1,14 @@
 """Views kept in a cache between runs of the pages, until a command or a vote changes the project.
 
 The key is the project's cache key, which every command and every vote raises, and the language, as views hold
-sentences.
+sentences. A view is loaded by revision by one way, `by_revision`; the functions below it put several views together.
 
 A cached value is shared by all sessions and must not be changed.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -17,20 +18,17 @@ import streamlit as st
 
 from core.commands.figures.base import Figure, MeasuredFigure, measure_now, params_of, read
 from core.commands.figures.votes import VoteChecks
-from core.dataset.diff import DatasetDiff
 from core.dataset.formats import table_of
 from core.evaluation import TOP_K
 from core.jobs.lifecycle import Job
-from core.simulation.forecast import ForecastAssumptions, PanelCeiling
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
 from core.store.ballots.drawing import propose_gold
 from core.store.projects.project_commands import Project
-from core.store.scores.forecasts import GuessSource, StoredFit, fit_stored, read_ceiling, read_guess, votes_to_fit
-from core.store.votes.uploads import AtStake, of_project, of_upload
+from core.store.scores.forecasts import fit_stored, read_ceiling, read_guess, votes_to_fit
+from core.store.votes.uploads import of_project, of_upload
 from core.tables import ASSIGNMENTS
 from core.trust.report import TrustCheck
-from core.trust.stopping import NextBallotValue
 from core.trust.voter_quality import VoterQuality
 from core.views import embeddings, export, overview, plan, tokens, voters
 from core.views.collect import collect_page
@@ -45,12 +43,22 @@ View = TypeVar("View")
 R = TypeVar("R")
 
 
-def _load(
-    view: Callable[Concatenate[Store, str, Asked], View], store: Store, project: Project, *args: Asked.args,
-    **named: Asked.kwargs,
-) -> View:  # fmt: skip
-    name = f"{view.__module__}.{view.__name__}"
-    return _made(name, store, project, (args, tuple(named.items())), lambda: view(store, project.id, *args, **named))
+def by_revision(
+    view: Callable[Concatenate[Store, str, Asked], View],
+) -> Callable[Concatenate[Store, Project, Asked], View]:
+    """A view of a project as a function of the store and the project, whose values are kept until the project changes.
+
+    The values that a view is asked with are its key, whether they are given or its defaults.
+    """
+    name, parameters = f"{view.__module__}.{view.__name__}", inspect.signature(view)
+
+    def load(store: Store, project: Project, /, *args: Asked.args, **named: Asked.kwargs) -> View:
+        given = parameters.bind(store, project.id, *args, **named)
+        given.apply_defaults()
+        of = tuple(given.arguments.items())[2:]
+        return _made(name, store, project, of, lambda: view(store, project.id, *args, **named))
+
+    return load
 
 
 def _made(
@@ -87,29 +95,30 @@ def of_figure(
     return _made(f"{name}, shown", store, project, (found.key, *of), make, at)
 
 
-def load_at_stake(store: Store, project: Project, upload_id: int | None = None) -> AtStake:
-    """What goes when the project is deleted, or an upload of it is withdrawn."""
-    return _load(of_project, store, project) if upload_id is None else _load(of_upload, store, project, upload_id)
-
-
-def load_overview(store: Store, project: Project) -> overview.Overview:
-    return _load(overview.load, store, project)
-
-
-def load_tokens(store: Store, project: Project) -> tokens.TokensView:
-    return _load(tokens.load, store, project)
-
-
-def load_guess(store: Store, project: Project, area_id: int | None, source: GuessSource) -> ForecastAssumptions:
-    return _load(read_guess, store, project, area_id, source)
-
-
-def load_votes_to_fit(store: Store, project: Project, area_id: int | None) -> dict[str, int]:
-    return _load(votes_to_fit, store, project, area_id)
-
-
-def load_panel_fit(store: Store, project: Project, area_id: int | None, similarity: str, which: str) -> StoredFit:
-    return _load(fit_stored, store, project, area_id, similarity, which)
+# Each view that pages show as it is.
+load_ceiling = by_revision(read_ceiling)
+load_collect = by_revision(collect_page.load)
+load_diff = by_revision(export.load_diff)
+load_embedding = by_revision(embeddings.load)
+load_figure3 = by_revision(embeddings.load_figure3)
+load_guess = by_revision(read_guess)
+load_hubness = by_revision(tokens.load_hubness)
+load_items = by_revision(tokens.load_items)
+load_next_ballot_value = by_revision(trust.load_next_ballot_value)
+load_overview = by_revision(overview.load)
+load_panel_fit = by_revision(fit_stored)
+load_paper_figures = by_revision(scores_page.load_paper_figures)
+load_pilot = by_revision(plan.load)
+load_proposed = by_revision(tokens.load_proposed)
+load_rounds = by_revision(rounds.load)
+load_scores = by_revision(scores_page.load)
+load_spellings = by_revision(tokens.load_spellings)
+load_standings = by_revision(overview.load_standings)
+load_tokens = by_revision(tokens.load)
+load_votes_to_fit = by_revision(votes_to_fit)
+# What goes when the project is deleted, or an upload of it is withdrawn.
+load_stake_of_project = by_revision(of_project)
+load_stake_of_upload = by_revision(of_upload)
 
 
 def load_rank_stabilisation(store: Store, project: Project, area_id: int | None) -> scores_page.RankStabilisationView:
@@ -121,51 +130,11 @@ def load_rank_stabilisation(store: Store, project: Project, area_id: int | None)
     return _made("settling", store, project, (area_id,), make)
 
 
-def load_pilot(store: Store, project: Project, area_id: int | None = None) -> plan.PilotView:
-    return _load(plan.load, store, project, area_id)
-
-
-def load_paper_figures(store: Store, project: Project) -> scores_page.PaperFigures:
-    return _load(scores_page.load_paper_figures, store, project)
-
-
-def load_ceiling(store: Store, project: Project, area_id: int | None, source: GuessSource) -> PanelCeiling:
-    return _load(read_ceiling, store, project, area_id, source)
-
-
-def load_standings(store: Store, project: Project) -> tuple[overview.RankingStatus, ...]:
-    return _load(overview.load_standings, store, project)
-
-
-def load_rounds(store: Store, project: Project, area_id: int | None) -> tuple[rounds.RoundView, ...]:
-    return _load(rounds.load, store, project, area_id)
-
-
 def load_round(view: Any, store: Store, project: Project, found: Ballot) -> Any:
     """What a view of `core.views.kinds.rounds` says of a round."""
     named = getattr(view, "func", view)
     name = f"{named.__module__}.{named.__name__}"
     return _made(name, store, project, (found.id,), lambda: view(store, project.id, found))
-
-
-def load_items(store: Store, project: Project) -> pd.DataFrame:
-    return _load(tokens.load_items, store, project)
-
-
-def load_spellings(store: Store, project: Project, embedding_id: str) -> tokens.Coverage:
-    return _load(tokens.load_spellings, store, project, embedding_id)
-
-
-def load_proposed(store: Store, project: Project, embedding_id: str, area: str) -> tokens.ProposedView:
-    return _load(tokens.load_proposed, store, project, embedding_id, area)
-
-
-def load_hubness(store: Store, project: Project, embedding_id: str, k: int) -> tokens.HubnessView:
-    return _load(tokens.load_hubness, store, project, embedding_id, k)
-
-
-def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect_page.CollectView:
-    return _load(collect_page.load, store, project, area_id)
 
 
 def load_proposed_gold(store: Store, project: Project, ballot: Ballot) -> list[tuple[int, int]]:
@@ -215,19 +184,11 @@ def load_voters(
     return of_figure("voters", store, project, found, make, area_id)
 
 
-def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores_page.ScoresView:
-    return _load(scores_page.load, store, project, area_id)
-
-
 def load_export(store: Store, project: Project) -> export.ExportView:
     def make() -> export.ExportView:
         return export.load(store, project.id, dataset=load_scores(store, project).dataset)
 
     return _made("export", store, project, (), make)
-
-
-def load_diff(store: Store, project: Project, before: int, after: int) -> DatasetDiff:
-    return _load(export.load_diff, store, project, before, after)
 
 
 def load_trust(
@@ -237,20 +198,6 @@ def load_trust(
         return trust.load(store, project.id, area_id, lines=found.result)
 
     return of_figure("trust", store, project, found, make, area_id)
-
-
-def load_next_ballot_value(
-    store: Store, project: Project, area_id: int | None = None
-) -> tuple[NextBallotValue | None, int, bool]:
-    return _load(trust.load_next_ballot_value, store, project, area_id)
-
-
-def load_embedding(store: Store, project: Project, embedding_id: str) -> embeddings.EmbeddingView:
-    return _load(embeddings.load, store, project, embedding_id)
-
-
-def load_figure3(store: Store, project: Project, embedding_id: str) -> embeddings.Figure3:
-    return _load(embeddings.load_figure3, store, project, embedding_id)
 
 
 def load_evaluation(

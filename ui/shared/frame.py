@@ -387,10 +387,12 @@ def show_error(error: RunoffError) -> None:
         st.error(plain(str(error)))
 
 
-def carried_out(action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **kwargs: Any) -> bool:
-    """Send one command and leave its message for the next run; an error that can be mended here is shown in place.
+def carried_out(action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str | None], **kwargs: Any) -> bool:
+    """Carry out a change, as every page does: what was done is told in the next run, an error is shown in place.
 
-    True where the page should be drawn anew.
+    action : a command of the store that is always short; what may take long is a command of its own, which `jobs.send`
+    sends by this function. done : the message, or what makes it of the result; None where nothing has
+    changed yet. True where the page should be drawn anew.
     """
     try:
         choosers.refuse_if_gone()
@@ -401,7 +403,10 @@ def carried_out(action: Callable[..., Any], *args: Any, done: str | Callable[[An
         show_error(error)
         return False
     else:
-        flash(done if isinstance(done, str) else done(result))
+        message = done if isinstance(done, str) else done(result)
+        if message is None:
+            return True
+        flash(message)
     changed_here()
     return True
 

@@ -16,12 +16,12 @@ from core.commands import executor
 from core.commands.base import Command
 from core.commands.executor import Started
 from core.commands.figures.base import Figure, MeasuredFigure, is_there, job_of, params_of
-from core.errors import RunoffError, StaleError
+from core.errors import RunoffError
 from core.jobs import lifecycle
 from core.store import Store
 from core.store.projects.project_commands import Project
 from core.views.wording import moment
-from ui.shared import cache, choosers, frame
+from ui.shared import cache, frame
 from ui.shared.frame import come_to_top
 
 R = TypeVar("R")
@@ -33,29 +33,25 @@ _ASKED = "_asked_commands"  # those that this visitor asked for
 def send(command: Command[R], then: Callable[[], Any] | None = None) -> None:
     """Carry a command out as the visitor saw the project, say what happened, and draw the page anew; an error is shown
     in place. `then` is called once it is carried out, or a job does so."""
-    try:
-        choosers.refuse_if_gone()
+    to_open: list[str] = []
+
+    def submit() -> str | None:
         with st.spinner(f"{command.doing} …"):
             outcome = executor.submit(frame.store(), command)
-    except StaleError as error:
-        frame.flash(str(error), kind="warning")
-        frame.changed_here()
-    except RunoffError as error:
-        frame.show_error(error)
-        return
-    else:
         if then is not None:
             then()
         if isinstance(outcome, Started):
-            for kept in (_WATCHED, _ASKED):
-                st.session_state.setdefault(kept, []).append(outcome.job_id)
+            for watched in (_WATCHED, _ASKED):
+                st.session_state.setdefault(watched, []).append(outcome.job_id)
             st.session_state[_BEGUN] = True
-        else:
-            frame.flash(command.summary(outcome.result))
-            frame.changed_here()
-            if made := command.opens(outcome.result):
-                frame.open_project(made)
-    st.rerun()
+            return None
+        to_open.extend(filter(None, [command.opens(outcome.result)]))
+        return command.summary(outcome.result)
+
+    if frame.carried_out(submit, done=lambda message: message):
+        if to_open:
+            frame.open_project(to_open[0])
+        st.rerun()
 
 
 def offer(label: str, command: Command[Any], then: Callable[[], Any] | None = None, **options: Any) -> None:

@@ -35,7 +35,7 @@ from ...store.ballots.ballot_rows import Ballot, ballots_of, closed_ballots_of, 
 from ...store.projects.embedding_library import embeddings_of, open_library
 from ...store.projects.plans import is_last
 from ...store.scores.next_ballot_value import closed_fit_of, read_audit, stored_next_ballot_value
-from ...store.scores.project_dataset import Counted, chosen_otherwise, counted_without, dataset_of, dataset_without
+from ...store.scores.project_dataset import VoteCounts, chosen_otherwise, counted_without, dataset_of, dataset_without
 from ...store.tokens.areas import items_of
 from ...store.votes.checks import CheckAnswers, check_answers, counted_votes, voted_pairs, voter_answers, voter_names
 from ...store.votes.tallies import closed_votes, excluded_ids, progress_of
@@ -203,8 +203,8 @@ class ExclusionPreview:
     """
 
     voters: int
-    before: Counted
-    after: Counted
+    before: VoteCounts
+    after: VoteCounts
     n_top: int
     changes: int
     models: pd.DataFrame

@@ -22,15 +22,12 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputError, Issue
+from ...tabular.columns import lacking, places_of, same_name, trimmed
 from ...tabular.dialect import Dialect, find_dialect, find_long_dialect, lines, records_of
 from ...tabular.table import (
     is_blank,
     is_missing,
     long_column_numbers,
-    places_of,
-    same_name,
-    shown_header,
-    trimmed,
     why_unreadable,
 )
 from ..containers import open_content
@@ -316,5 +313,5 @@ def _places(table: LongTable) -> list[int]:
     places = places_of(table, COLUMNS)
     missing = [column for column in COLUMNS if column not in places]
     if missing:
-        raise InputError(f"{table.name} lacks {', '.join(missing)}; its columns are {shown_header(table)}.")
+        raise lacking(table, missing)
     return [places[column] for column in COLUMNS]

@@ -39,10 +39,20 @@ from ...errors import InputError, Issue, RunoffError
 from ...metrics import rounded_scores
 from ...scores.uncertainty import MOST_UNDEFINED, resample_voters
 from ...tables import Floats, Ints
-from ...tabular import SourceTable, Texts, is_workbook, open_table, read_lines, refuse_doubled, shown_header
+from ...tabular import (
+    SourceTable,
+    Texts,
+    bare_name,
+    find_column,
+    is_workbook,
+    lacking,
+    open_table,
+    read_lines,
+    refuse_doubled,
+)
 from ...tabular.csv_writing import csv_text
 from ...votes.reading import composed, why_lost
-from ..rating.files import NAMES, has_texts, place_among, place_of, plain_title
+from ..rating.files import NAMES, has_texts
 from ..rating.statistics import pearson
 from .kind import BestWorst
 
@@ -81,7 +91,7 @@ class BestWorstSet:
 
 def is_best_worst(header: Sequence[str]) -> bool:
     """Whether a table's columns are those of best–worst judgements."""
-    names = [plain_title(title) for title in header]
+    names = [bare_name(title) for title in header]
     return sum(bool(_ITEM.fullmatch(name)) for name in names) > 1 and all(
         any(name in known for name in names) for known in _ENDS.values()
     )
@@ -100,14 +110,14 @@ def read_best_worst(data: bytes, name: str, *, named: Named | None = None, encod
     """
     table = open_table(data, name, encoding=encoding, fits=(is_best_worst,))
     at_items = _item_places(table)
-    at_ends = [_one_place(table, known) for known in _ENDS.values()]
-    at_voter = place_among(table, NAMES["voter"])
-    if len(at_items) < 2 or None in at_ends:
-        raise InputError(
-            f"{name} needs columns item_1, item_2, … and best and worst (or Item1, …, BestItem, WorstItem), and voter "
-            f"where it is known. Its columns are {shown_header(table)}."
-        )
-    taken = [*at_items, *(at for at in (*at_ends, at_voter) if at is not None)]
+    at_ends = {role: _end_place(table, role) for role in _ENDS}
+    at_voter = find_column(table, NAMES["voter"])
+    missing = [f"item_{n}" for n in (1, 2) if n > len(at_items)]
+    missing += [role for role, at in at_ends.items() if at is None]
+    if missing:
+        others = "They may also be called Item1, …, BestItem and WorstItem; voter says who judged, where it is known."
+        raise lacking(table, missing, then=others)
+    taken = [*at_items, *(at for at in (*at_ends.values(), at_voter) if at is not None)]
     texts = table.texts(taken, max(taken[: len(at_items) + 2]) + 1)
     unread = [title for at, title in enumerate(table.header) if title and at not in taken]
     notes = [f"Columns that aren't read: {', '.join(unread)}."] if unread else []
@@ -116,21 +126,22 @@ def read_best_worst(data: bytes, name: str, *, named: Named | None = None, encod
 
 def _item_places(table: SourceTable) -> list[int]:
     """The columns of the items, by their numbers; two of one number, such as item_1 and option1, are refused."""
-    numbers = {at: int(f[1]) for at, title in enumerate(table.header) if (f := _ITEM.fullmatch(plain_title(title)))}
+    numbers = {at: int(f[1]) for at, title in enumerate(table.header) if (f := _ITEM.fullmatch(bare_name(title)))}
     refuse_doubled(table, numbers, named=lambda title: f"item {int(_number_of(title))}")
     return sorted(numbers, key=lambda at: numbers[at])
 
 
 def _number_of(title: str) -> str:
-    found = _ITEM.fullmatch(plain_title(title))
+    found = _ITEM.fullmatch(bare_name(title))
     return found[1] if found else "0"
 
 
-def _one_place(table: SourceTable, known: Sequence[str]) -> int | None:
-    """The column that has one of those names; several of them, such as best and BestItem, are refused."""
-    found = [at for at, title in enumerate(table.header) if plain_title(title) in known]
-    refuse_doubled(table, found, named=lambda _: known[0])
-    return found[0] if found else None
+def _end_place(table: SourceTable, role: str) -> int | None:
+    """The column of best or worst; two of them, such as best and BestItem, are refused: they may say different
+    things."""
+    places = [at for at, title in enumerate(table.header) if bare_name(title) in _ENDS[role]]
+    refuse_doubled(table, places, named=lambda _: role)
+    return places[0] if places else None
 
 
 def _collect(name: str, read: Texts, size: int, has_voter: bool, notes: list[str], named: Named | None) -> BestWorstSet:
@@ -244,14 +255,14 @@ class ItemList:
     notes: tuple[str, ...] = ()
 
 
-def read_items(data: bytes, name: str, *, encoding: str | None = None) -> ItemList:
+def read_item_list(data: bytes, name: str, *, encoding: str | None = None) -> ItemList:
     """The items to draw tuples of: one per line, or a table's pairs of tokens as “token_a – token_b”.
 
     Raises `InputError` for items that stand twice, naming their rows, and for fewer than two.
 
-    >>> read_items(b"token_a,token_b\\nsea,ship\\ntax,law\\n", "items.csv").items
+    >>> read_item_list(b"token_a,token_b\\nsea,ship\\ntax,law\\n", "items.csv").items
     ('sea – ship', 'tax – law')
-    >>> read_items(b"sea\\nrock, paper\\n", "items.txt").items
+    >>> read_item_list(b"sea\\nrock, paper\\n", "items.txt").items
     ('sea', 'rock, paper')
     """
     rows, notes = _item_rows(data, name, encoding)
@@ -276,12 +287,11 @@ def _item_rows(data: bytes, name: str, encoding: str | None) -> tuple[list[tuple
         lines = read_lines(data, name, encoding=encoding)
         items = [" ".join(text.split()) for text in lines.texts]
         return list(zip(lines.numbers, items, strict=True)), tuple(map(str, lines.notes))
-    wanted = [at for role in ("first", "second") if (at := place_of(table, role)) is not None]
+    places = {role: at for role in ("first", "second") if (at := find_column(table, NAMES[role])) is not None}
+    wanted = list(places.values())
     if len(wanted) < 2:
-        raise InputError(
-            f"{name} needs two columns with the tokens of an item, such as token_a and token_b; its columns are "
-            f"{shown_header(table)}. A list of one item a line is read from a text file."
-        )
+        missing = [title for role, title in (("first", "token_a"), ("second", "token_b")) if role not in places]
+        raise lacking(table, missing, then="A list of one item a line is read from a text file.")
     texts = table.texts(wanted, max(wanted) + 1)
     if texts.unread:
         raise InputError(f"{name} has rows that can't be read.", texts.unread)

@@ -22,9 +22,9 @@ from scipy.stats import rankdata
 
 from ...errors import InputError, Issue, UndefinedMetricError
 from ...metrics import rounded_scores
-from ...tabular import SourceTable, column_numbers, open_table, refuse_doubled, same_name, shown_header
+from ...tabular import SourceTable, column_numbers, find_column, lacking, open_table, places_of, same_name
 from ...votes.reading import composed, why_lost
-from ..rating.files import NAMES, place_among
+from ..rating.files import NAMES
 from .groups import GroupComparison, TargetGroup, from_orders
 
 Orders = Mapping[str, Mapping[str, float]]  # of one person: target → word → place, 1 = most similar
@@ -160,16 +160,12 @@ def read_orders(
 
 def _places(table: SourceTable) -> list[int]:
     """The positions of `COLUMNS`; `InputError` where one is missing or stands there twice."""
-    names = [same_name(title) for title in table.header]
-    refuse_doubled(table, [at for at, title in enumerate(names) if title in COLUMNS])
-    found = [names.index(role) if role in names else None for role in COLUMNS]
-    at_voter = COLUMNS.index("voter")
-    if found[at_voter] is None:
-        found[at_voter] = place_among(table, NAMES["voter"])
-    places = [at for at in found if at is not None]
-    if len(places) < len(COLUMNS):
-        raise InputError(f"{table.name} needs the columns {', '.join(COLUMNS)}. Its columns are {shown_header(table)}.")
-    return places
+    places = places_of(table, COLUMNS)
+    if "voter" not in places and (at_voter := find_column(table, NAMES["voter"])) is not None:
+        places["voter"] = at_voter
+    if missing := [name for name in COLUMNS if name not in places]:
+        raise lacking(table, missing)
+    return [places[name] for name in COLUMNS]
 
 
 def _has_columns(header: Iterable[str]) -> bool:

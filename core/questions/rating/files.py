@@ -17,8 +17,7 @@ are rating sets (`RatingSet`); items are matched by their two texts, in either o
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -33,33 +32,33 @@ from ...tabular import (
     RowTable,
     SourceTable,
     Texts,
+    bare_name,
     column_numbers,
     csv_of,
+    find_column,
     is_missing,
+    lacking,
     open_table,
-    refuse_doubled,
-    shown_header,
 )
 from ...votes.reading import composed, why_lost
 from .scales import Qualified, RatingScale, RatingSet, qualify
 from .statistics import Deviation, deviation_by_group, item_ratings
 
+# Accepted names by role, bare (`tabular.bare_name`), in the order of preference.
 _FIRST = "tokena worda word1 texta text1 sentencea sentence1 itema item1 token1 first a larger"
 _SECOND = "tokenb wordb word2 textb text2 sentenceb sentence2 itemb item2 token2 second b smaller"
 _VOTER = "voter person rater annotator worker workerid voterid annotatorid participant subject"
-NAMES: dict[str, frozenset[str]] = {
-    "first": frozenset(_FIRST.split()),
-    "second": frozenset(_SECOND.split()),
-    "voter": frozenset(_VOTER.split()),
-    "rating": frozenset(["rating"]),
-    "mean": frozenset(
-        ["mean", "humanmean", "score", "goldscore", "gold", "similarity", "relatedness", "average", "simlex999"]
-    ),
-    "sd": frozenset(["sd", "std", "stdev", "sdsimlex", "standarddeviation"]),
-    "level": frozenset(["level"]),
-    "genre": frozenset(["genre", "domain"]),
-    "condition": frozenset(["condition"]),
-    "order": frozenset(["order"]),
+NAMES: dict[str, tuple[str, ...]] = {
+    "first": tuple(_FIRST.split()),
+    "second": tuple(_SECOND.split()),
+    "voter": tuple(_VOTER.split()),
+    "rating": ("rating",),
+    "mean": ("mean", "humanmean", "score", "goldscore", "gold", "similarity", "relatedness", "average", "simlex999"),
+    "sd": ("sd", "std", "stdev", "sdsimlex", "standarddeviation"),
+    "level": ("level",),
+    "genre": ("genre", "domain"),
+    "condition": ("condition",),
+    "order": ("order",),
 }
 # Numbers of an item that aren't ratings: numbering, years, frequencies, SimLex-999's concreteness and association.
 _NO_PEOPLE = frozenset(
@@ -120,47 +119,27 @@ class Cells:
 def people_columns(cells: Cells, places: Mapping[str, int]) -> list[int]:
     """The columns that are a person's ratings: those of numbers with no other meaning."""
     taken = {at for role, at in places.items() if role != "rating"}
-    others = _NO_PEOPLE | NAMES["mean"] | NAMES["sd"]
+    others = _NO_PEOPLE.union(NAMES["mean"], NAMES["sd"])
     return [
         at
         for at, title in enumerate(cells.titles)
-        if title and at not in taken and plain_title(title) not in others and _mostly_numbers(cells, at)
+        if title and at not in taken and bare_name(title) not in others and _mostly_numbers(cells, at)
     ]
-
-
-def plain_title(title: str) -> str:
-    """A column's title by its letters and digits alone, in lower case."""
-    return re.sub(r"[\W_]+", "", title.casefold())
-
-
-def place_of(table: SourceTable, role: str) -> int | None:
-    """The first column whose name says that role, None where none does; see `place_among`."""
-    return place_among(table, NAMES[role])
-
-
-def place_among(table: SourceTable, known: Collection[str]) -> int | None:
-    """The first column whose plain title is one of those, None where none is.
-
-    Raises `InputError` where two columns are called the same by it: both are named, as it could be either.
-    """
-    found = [at for at, title in enumerate(table.header) if plain_title(title) in known]
-    refuse_doubled(table, found, named=plain_title)
-    return found[0] if found else None
 
 
 def has_texts(header: Sequence[str]) -> bool:
     """Whether a table's columns name the two texts of an item."""
-    titles = set(map(plain_title, header))
-    return bool(titles & NAMES["first"]) and bool(titles & NAMES["second"])
+    titles = set(map(bare_name, header))
+    return not (titles.isdisjoint(NAMES["first"]) or titles.isdisjoint(NAMES["second"]))
 
 
 def open_ratings(data: bytes, name: str, *, encoding: str | None = None) -> tuple[SourceTable, bool]:
     """A file, and whether a header was put before its first row. Raises `InputError` for what is no table."""
     table = open_table(data, name, encoding=encoding, fits=(has_texts,))
     numeric = [at for at, title in enumerate(table.header) if is_number(title)]
-    titles = set(map(plain_title, table.header))
+    titles = set(map(bare_name, table.header))
     width = len(table.header)
-    if titles & (NAMES["first"] | NAMES["second"]) or not numeric or width < 3:
+    if not titles.isdisjoint(NAMES["first"] + NAMES["second"]) or not numeric or width < 3:
         return table, False
     if width == 3:
         at = numeric[0] if numeric[0] in (0, 2) else 0
@@ -362,12 +341,11 @@ def read_ratings(data: bytes, name: str, *, scale: RatingScale | None = None, en
     (('1', '2'), [[9.0, 7.0], [7.0, nan]])
     """
     table, is_titled = open_ratings(data, name, encoding=encoding)
-    places = {role: at for role in NAMES if (at := place_of(table, role)) is not None}
+    places = {role: at for role in NAMES if (at := find_column(table, NAMES[role])) is not None}
     if not {"first", "second"} <= places.keys():
-        raise InputError(
-            f"{name} needs two columns with the texts of an item, such as token_a and token_b, word1 and word2, or "
-            f"sentence1 and sentence2. Its columns are {shown_header(table)}."
-        )
+        missing = [title for role, title in (("first", "token_a"), ("second", "token_b")) if role not in places]
+        others = "The two texts of an item may also be called word1 and word2, or sentence1 and sentence2."
+        raise lacking(table, missing, then=others)
     cells = read_cells(table, max(places["first"], places["second"]) + 1)
     collected = _Collected(name, scale)
     collected.issues += cells.issues

@@ -19,7 +19,7 @@ from ...base.estimates import LEVEL, widened_tails
 from ...errors import InputError, Issue, UndefinedMetricError
 from ...i18n import Language, translatable
 from ...tables import ANSWERS, Floats, Ints
-from ...tabular import SourceTable
+from ...tabular import SourceTable, same_name
 from ...votes.matching import text_key
 from ...votes.platform import ResultFile
 from ..base import VOTERS, Answering, Answers, KindInfo, RoundKind, RoundScores, RoundSettings, refuse_unscored, too_few
@@ -34,7 +34,7 @@ ONLY_MEANS = "has means only: who rated what isn't in it, so there is no answer 
 
 def is_rating_set(table: SourceTable) -> bool:
     """Whether a file is one of `rating.files`, and no result file of a round: it has two texts and no question's id."""
-    columns = {name.strip().casefold() for name in table.header}
+    columns = set(map(same_name, table.header))
     return not columns & {"question_id", "assignmentid"} and has_texts(table.header)
 
 

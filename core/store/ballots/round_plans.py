@@ -23,7 +23,7 @@ from .ballot_rows import Ballot, ballots_of, pilot_of, rounds_of
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionKinds:
     """The kinds of question of a ranking.
 
     kind : its own. kinds : all of which something is drawn, and the one planned last; its own comes first. rounds : in
@@ -36,7 +36,7 @@ class Asked:
     plans: dict[str, RoundSettings] = field(default_factory=dict)
 
 
-def asked_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Asked:
+def asked_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> QuestionKinds:
     """What a ranking asks.
 
     Its own kind is that of its ballots or its pilot; without any, that of its first round; while nothing is drawn, that
@@ -49,7 +49,7 @@ def asked_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -
     planned = [kind_of(name) if name in round_kinds() else COMPARISON for name in list(plans)[-1:]]
     kinds = tuple(dict.fromkeys([*(ballot.kind for ballot in drawn), *planned])) or (COMPARISON,)
     settings = {name: found for name, found in plans.items() if found is not None}
-    return Asked(kinds[0], kinds, tuple(rounds), settings)
+    return QuestionKinds(kinds[0], kinds, tuple(rounds), settings)
 
 
 def _plans(conn: sa.Connection, project_id: str, area_id: int | None) -> dict[str, RoundSettings | None]:

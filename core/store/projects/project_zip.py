@@ -46,7 +46,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _csv_limit = threading.Lock()  # the csv module has one limit for all threads
 
 
-def write_table(table: sa.Table, rows: Rows) -> bytes:
+def write_table_rows(table: sa.Table, rows: Rows) -> bytes:
     """The CSV text of rows in the order of the table's columns, values as SQLite has them, less what is `here_`."""
     columns = [column for column in table.c if is_exported(column)]
     kept = [place for place, column in enumerate(table.c) if is_exported(column)]
@@ -67,7 +67,7 @@ def _may_be_null_text(column: sa.Column) -> bool:
     return bool(column.nullable) and isinstance(column.type, sa.Text)
 
 
-def read_table(table: sa.Table, file: IO[bytes], where: str, n_rows: int, schema: str = HEAD) -> Rows:
+def read_table_rows(table: sa.Table, file: IO[bytes], where: str, n_rows: int, schema: str = HEAD) -> Rows:
     """The rows of a table's CSV text in the order of the table's columns; `where` names the file.
 
     `n_rows` is how many it must have: no more are made, however many stand there. `schema` is the version that wrote
@@ -236,7 +236,7 @@ class Contents:
 
 def write_zip(contents: Contents) -> bytes:
     """The zip of a project; the same contents give the same bytes."""
-    members = {f"tables/{table.name}.csv": write_table(table, contents.rows[table.name]) for table in TABLES}
+    members = {f"tables/{table.name}.csv": write_table_rows(table, contents.rows[table.name]) for table in TABLES}
     members |= {f"uploads/{digest}": data for digest, data in contents.uploads.items()}
     manifest = {
         "format": FORMAT,
@@ -373,7 +373,7 @@ def _table(table: sa.Table, archive: zipfile.ZipFile, manifest: _Manifest) -> Ro
     where, is_former = f"tables/{table.name}.csv", manifest.schema < _PURPOSES
     written = BALLOT_TO_0007 if is_former and table is t.ballot else table
     with archive.open(where) as handle:
-        rows = read_table(written, handle, where, manifest.rows.get(table.name, 0), manifest.schema)
+        rows = read_table_rows(written, handle, where, manifest.rows.get(table.name, 0), manifest.schema)
     if is_former and table is t.ballot:
         return [_with_purpose(dict(zip(written.c.keys(), row, strict=True))) for row in rows]
     if is_former and table is t.plan:

@@ -64,7 +64,7 @@ def read_ballot_scores(store: Store, project_id: str, area_id: int | None = None
         return ballot_scores_of(conn, project_id, area_id)
 
 
-def read_dataset(store: Store, project_id: str, area_id: int | None = None) -> pd.DataFrame:
+def read_project_dataset(store: Store, project_id: str, area_id: int | None = None) -> pd.DataFrame:
     """The project's dataset as it stands; see `dataset_of`."""
     with store.read() as conn:
         return dataset_of(conn, project_id, area_id)
@@ -323,14 +323,14 @@ def _ranked(frame: pd.DataFrame, rounding: Rounding | None = None) -> pd.DataFra
 
 
 @dataclass(frozen=True)
-class Counted:
+class VoteCounts:
     """Counts over the ballots of a project: votes, and comparisons without one."""
 
     votes: int
     unvoted: int
 
 
-def counted_without(conn: sa.Connection, project_id: str, without: frozenset[int]) -> Counted:
+def counted_without(conn: sa.Connection, project_id: str, without: frozenset[int]) -> VoteCounts:
     """Votes and comparisons without a vote in all ballots, pilots aside, if these voters were left out."""
     votes = unvoted = 0
     for ranking in rankings_of(conn, project_id):
@@ -338,7 +338,7 @@ def counted_without(conn: sa.Connection, project_id: str, without: frozenset[int
             voted = _voted(conn, ballot.id, without)
             votes += len(voted)
             unvoted += ballot.n_comparisons - len(np.unique(voted))
-    return Counted(votes, unvoted)
+    return VoteCounts(votes, unvoted)
 
 
 def _voted(conn: sa.Connection, ballot_id: int, without: frozenset[int]) -> np.ndarray:

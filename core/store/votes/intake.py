@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from ...base.numbers_in_words import many
 from ...errors import Issue, StoreError
-from ...platforms import Mapping, ResultFile, SourceTable, ValueQuestion, open_results, read_table
+from ...platforms import Mapping, ResultFile, SourceTable, ValueQuestion, open_results, read_opened_results
 from ...platforms.answer_files import classify_answers, read_round_results
 from ...questions.comparison import VALUES
 from ...votes.answers import TEXTS
@@ -236,7 +236,7 @@ def preview_of(
         results, preview = _read_round_file(conn, project_id, ballot, data, filename, mapping or NO_MEANINGS)
         questions = questions_of(preview.rows[preview.rows["kind"] == "asked"])
     else:
-        results = as_stored(conn, project_id, read_table(table or open_results(data, filename), mapping))
+        results = as_stored(conn, project_id, read_opened_results(table or open_results(data, filename), mapping))
         comparisons = comparisons_of(conn, ballot.id, project_id)
         preview = _classified(conn, project_id, ballot, results, comparisons, _server_of(mapping))
         questions = _questions(preview.rows, comparisons)

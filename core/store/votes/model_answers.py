@@ -75,7 +75,7 @@ _COLUMNS = [t.model_judge.c[name] for name in list(ModelJudge.__annotations__)[:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PendingQuestion:
     """A comparison to be asked in one order: `text` is what is sent."""
 
     question_id: int
@@ -227,7 +227,7 @@ def begin(change: Change, ballot: Ballot, settings: JudgeSettings, n_wanted: int
     return judge_of(conn, change.project_id, judge_id)
 
 
-def pending_of(conn: sa.Connection, project_id: str, ballot: Ballot, judge: ModelJudge) -> list[Asked]:
+def pending_of(conn: sa.Connection, project_id: str, ballot: Ballot, judge: ModelJudge) -> list[PendingQuestion]:
     """What a record still wants asked, both orders of a comparison one after the other.
 
     Comparisons come in an order drawn by the ballot's seed, so that the first n are a sample, and a larger sample holds
@@ -262,11 +262,13 @@ def pending_of(conn: sa.Connection, project_id: str, ballot: Ballot, judge: Mode
             if (question_id, flipped) not in done:
                 pairs = (words[second], words[first]) if flipped else (words[first], words[second])
                 attempt = tried[question_id, flipped] + 1
-                wanted.append(Asked(question_id, flipped, attempt, comparison_text(*pairs)))
+                wanted.append(PendingQuestion(question_id, flipped, attempt, comparison_text(*pairs)))
     return wanted
 
 
-def keep_answers(store: Store, project_id: str, judge_id: int, answers: Sequence[tuple[Asked, GivenAnswer]]) -> None:
+def keep_answers(
+    store: Store, project_id: str, judge_id: int, answers: Sequence[tuple[PendingQuestion, GivenAnswer]]
+) -> None:
     """Keep what came, in a transaction of its own: it was paid for. It raises no revision, as no vote of people does.
 
     What is there already, from another run of the same, is left as it is.

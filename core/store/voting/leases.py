@@ -199,7 +199,7 @@ def open_checks(page: VotingPage, session_id: int) -> sa.Select:
     )
 
 
-def draw_checks(
+def lease_checks(
     conn: sa.Connection, page: VotingPage, session_id: int, n: int, shown: set[int], rng: np.random.Generator
 ) -> list[tuple[dict[str, Any], str]]:
     """Lease up to `n` overlaps and audits, none of the same comparison as another or as those `shown` in the task."""
@@ -332,11 +332,11 @@ def lease_task(conn: sa.Connection, page: VotingPage, session: sa.Row) -> bool:
         checks = [(row, "gold") for row in draw_gold(conn, page, session.id, rng)]
         shown = {row["question_id"] for row in fresh}
         n = n_checks_for(conn, page, len(fresh), rng)
-        for check in checks + draw_checks(conn, page, session.id, n, shown, rng):
+        for check in checks + lease_checks(conn, page, session.id, n, shown, rng):
             rows.insert(int(rng.integers(0, len(rows) + 1)), check)
         rows += [(row, "repeat") for row in repeats]
     else:
-        rows = draw_checks(conn, page, session.id, settings.task_size, set(), rng)
+        rows = lease_checks(conn, page, session.id, settings.task_size, set(), rng)
     if not rows:
         return False
     _insert(conn, page, session.id, task, 0, rows)

@@ -17,8 +17,8 @@ import segno
 import sqlalchemy as sa
 
 from ...ballots.checks import on_voting_page
-from ...base.numbers_in_words import many
-from ...commands.figures.rehearsal import Rehearsal
+from ...base.numbers_in_words import many, plural
+from ...commands.figures.rehearsal import Rehearsal, Rehearsed
 from ...plan.campaign_plan import ballot_quota
 from ...questions.voting_settings import FEWEST_TOLD, TRAITS, VotingSettings
 from ...store import Store
@@ -129,6 +129,57 @@ def rehearsal_of(
         if voting is None and not ballot.is_round:
             settings = standard_settings(settings_for(conn, ballot.id), ballot)
     return Rehearsal(project_id, revision, area_id, ballot.code, settings.stored(), n_voters, browser)
+
+
+@dataclass(frozen=True)
+class RehearsalView:
+    """What a rehearsal found, for people: its outcome, what a task takes and pays, and that the project is as it was,
+    each in a sentence; and the screens that a voter sees, in order."""
+
+    outcome: str
+    pay: str
+    untouched: str
+    screens: pd.DataFrame
+
+
+def rehearsal_view(rehearsed: Rehearsed) -> RehearsalView:
+    """What is shown of a rehearsal beside its problems and its votes."""
+    rows = [(screen.heading, screen.n_words, ", ".join(screen.buttons)) for screen in rehearsed.screens]
+    return RehearsalView(
+        _outcome(rehearsed),
+        _pay(rehearsed),
+        _untouched(rehearsed),
+        pd.DataFrame(rows, columns=["screen", "words", "buttons"]),
+    )
+
+
+def _outcome(rehearsed: Rehearsed) -> str:
+    n_refused = sum(post.is_fine for post in rehearsed.bad_posts)
+    counts = (
+        f"{many(rehearsed.n_voters, 'voter')} gave {many(rehearsed.n_sent, 'answer')}; {rehearsed.n_compared:,} stored "
+        f"rows were compared with them; {n_refused} of {len(rehearsed.bad_posts)} bad requests were refused"
+    )
+    if rehearsed.is_fine:
+        return f"{counts}. Nothing is lost, doubled or changed."
+    n = len(rehearsed.problems)
+    return f"{counts}. " + plural(n, "{n} thing isn't as it must be.", "{n} things aren't as they must be.")
+
+
+def _pay(rehearsed: Rehearsed) -> str:
+    takes = (
+        f"A task of {many(rehearsed.n_asked, 'question')} takes {rehearsed.seconds_per_task:,.0f} s at the plan's "
+        f"pace; reading what comes before the first one takes {rehearsed.seconds_first:,.0f} s more"
+    )
+    if not rehearsed.reward:
+        return f"{takes}."
+    return f"{takes}. A reward of {rehearsed.reward:,.2f} makes {rehearsed.wage:,.2f} an hour."
+
+
+def _untouched(rehearsed: Rehearsed) -> str:
+    revision, votes = rehearsed.after
+    state = f"The project itself is untouched: revision {revision:,}, vote counter {votes:,}"
+    n = votes - rehearsed.before[1]
+    return f"{state}; {many(n, 'vote')} came from people meanwhile." if n else f"{state}, as before."
 
 
 def settings_said(settings: VotingSettings) -> str:

@@ -17,7 +17,7 @@ from ...commands.judging import JudgeFigures
 from ...dataset.files import to_csv
 from ...evaluation.results import FigureEstimate
 from ...judges.chat import KEY, PATH, JudgeSettings
-from ...judges.figures import RANKED, Spread, own_ranking
+from ...judges.figures import RANKED, VoterQuantiles, own_ranking
 from ...judges.prompt import REASONS
 from ...metrics import average_ranks
 from ...store import Store
@@ -145,7 +145,7 @@ def _row(
     return name, shown(found.estimate), ends, people, told
 
 
-def _spread(of: Spread) -> str:
+def _spread(of: VoterQuantiles) -> str:
     if of.low is None or of.middle is None or of.high is None:
         return NO_FIGURE
     return f"{of.middle:.3f} ({of.low:.3f} to {of.high:.3f})"

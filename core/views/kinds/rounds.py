@@ -26,7 +26,7 @@ from ...store.ballots.ballot_rows import Ballot, answers_of, rating_set, rounds_
 from ...store.ballots.ballot_rows import preferences as preferences_of
 from ...store.projects.embedding_library import open_library, read_embeddings
 from ...store.scores.next_ballot_value import closed_fit_of
-from ...store.scores.project_dataset import read_dataset, round_dataset
+from ...store.scores.project_dataset import read_project_dataset, round_dataset
 from ...store.votes.checks import voter_names
 from ...store.votes.tallies import Progress, progress_of
 from ...store.votes.uploads import Upload, kept_uploads, uploads_of
@@ -219,7 +219,7 @@ def file_stem_of(project: str, found: Ballot) -> str:
 
 def beside_votes(store: Store, project_id: str, found: Ballot) -> SideBySide:
     """The scores of a closed round beside those of the comparisons of the same ranking."""
-    votes = of_dataset(read_dataset(store, project_id, found.area_id), "votes")
+    votes = of_dataset(read_project_dataset(store, project_id, found.area_id), "votes")
     return side_by_side(of_dataset(dataset(store, project_id, found), found.kind.about.label), votes)[0]
 
 
