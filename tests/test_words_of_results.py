@@ -75,7 +75,7 @@ def test_what_is_needed_is_said_as_its_own_words_have_it(unit: str) -> None:
     fewer = Needed(unit, "rho_w", 0.1, None, None, None, 50, 9000, False, tried)
     for needed in (known, more, fewer):
         said = evaluate_needed.sentence(needed, "a", "b", 1000)
-        assert said == f"To tell a and b apart with 80 % takes {needed}; there are 1,000 now."
+        assert said == f"To tell a and b apart with 80% takes {needed}; there are 1,000 now."
     assert evaluate_needed.simulated(known) == f"5 simulations of 50 to 9,000 {unit}."
 
 

@@ -27,6 +27,15 @@ def percent(share: float, digits: int = 0) -> str:
     return shown
 
 
+def percent_as_set(share: float) -> str:
+    """A share that somebody chose, in per cent with the decimals it was chosen with (three digits at the most).
+
+    >>> percent_as_set(0.1), percent_as_set(0.025), percent_as_set(0.2)
+    ('10%', '2.5%', '20%')
+    """
+    return f"{100 * share:.3g}%"
+
+
 def in_percent(shares: ArrayLike, digits: int = 0) -> NDArray[np.float64]:
     """Shares, 0 to 1, times a hundred, for a column of so many decimals; NaN stays. An end that isn't reached is a step
     away from it: a column holds numbers, so it can't say “over”.

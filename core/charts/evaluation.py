@@ -76,7 +76,7 @@ def figures_by_model(
     for kind in kinds:
         aside = -6 if kind == VOTES else 6
         of_kind = alt.Chart(long[long["interval"] == kind])
-        said = [_model(), alt.Tooltip("interval:N", title="90 % with"), _three("at", "Without its bias")]
+        said = [_model(), alt.Tooltip("interval:N", title="90% with"), _three("at", "Without its bias")]
         said += [_three("from", "From"), _three("to", "To")]
         legend = alt.Legend(orient="top", offset=34)  # above the names of lines
         colour = alt.Color("interval:N", title=None, scale=colours, legend=legend)
@@ -132,7 +132,7 @@ def _wrapped() -> alt.Axis:
 
 
 def _ends() -> list[alt.Tooltip]:
-    ends = {"lower": "90 % with other voters, from", "upper": "to", "from": "With other tokens, from", "to": "to "}
+    ends = {"lower": "90% with other voters, from", "upper": "to", "from": "With other tokens, from", "to": "to "}
     return [_three(name, title) for name, title in ends.items()]
 
 

@@ -21,6 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.estimates import Share, widened_tails
+from ..base.numbers_in_words import percent
 from ..errors import InputError, UndefinedMetricError
 from ..tables import Floats
 
@@ -53,7 +54,7 @@ class KrippendorffAlpha:
         if np.isnan(self.lower):
             return "no interval: it takes two units with several answers"
         lower, upper = (format(bound, f".{digits}f") for bound in (self.lower, self.upper))
-        return f"{100 * self.level:.0f} % interval {lower} to {upper}"
+        return f"{percent(self.level)} interval {lower} to {upper}"
 
 
 def agreement(

@@ -165,7 +165,7 @@ def no_preference_cycles(next_ballot: NextBallotValue | None) -> TrustCheck | No
 
 
 def certain_top(probability: Floats, n_top: int, *, is_last: bool = False, chance: str = "") -> TrustCheck:
-    """How many of the first `n_top` surely belong there: probability of 95 % or more.
+    """How many of the first `n_top` surely belong there: probability of 95% or more.
 
     probability : of each item to be truly among them, (n_items,), by a fit that takes voters to share an opinion;
     chance : that they don't (`scores.reliability.by_chance`). Green: all; amber: at least half; else red.
@@ -177,8 +177,8 @@ def certain_top(probability: Floats, n_top: int, *, is_last: bool = False, chanc
     possible = int((probability > 1 - CERTAIN).sum())
     reason = plural(
         certain,
-        "{n} of the first {top} surely belongs there (95 % or more); {items} may.",
-        "{n} of the first {top} surely belong there (95 % or more); {items} may.",
+        "{n} of the first {top} surely belongs there (95% or more); {items} may.",
+        "{n} of the first {top} surely belong there (95% or more); {items} may.",
         top=n_top,
         items=_items(possible),
     )
@@ -195,14 +195,12 @@ def first_place(names: Sequence[str], *, is_last: bool = False, chance: str = ""
     if chance:
         return TrustCheck(name, RED, f"{chance} So any item may be first.", BY_CHANCE)
     if len(names) == 1:
-        return TrustCheck(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
+        return TrustCheck(name, GREEN, f"{names[0]} is ahead of all others at 90%.")
     values = {"n": len(names), "items": ", ".join(names[:NAMED]), "more": len(names) - NAMED}
     if len(names) > NAMED:
-        reason = "Any of {n} items may be first: {items} and {more:,} more can't be told apart at 90 %.".format(
-            **values
-        )
+        reason = "Any of {n} items may be first: {items} and {more:,} more can't be told apart at 90%.".format(**values)
     else:
-        reason = "Any of {n} items may be first: {items} can't be told apart at 90 %.".format(**values)
+        reason = "Any of {n} items may be first: {items} can't be told apart at 90%.".format(**values)
     another = "More votes on the leading items, in another ballot."
     return TrustCheck(name, AMBER, reason, AFTER_LAST if is_last else another)
 
@@ -220,15 +218,15 @@ def agreement(alpha: Alpha | None, why_not: str, *, chance: str = "") -> TrustCh
     if alpha is None:
         return TrustCheck(name, AMBER, why_not, "Put some comparisons before several voters.")
     cure = "Put some comparisons before several voters; look at the voters who prefer a side."
-    values = {"alpha": alpha.alpha, "level": 100 * alpha.level, "lower": alpha.lower, "upper": alpha.upper}
+    values = {"alpha": alpha.alpha, "level": percent(alpha.level), "lower": alpha.lower, "upper": alpha.upper}
     if np.isnan(alpha.lower):
         reason = (
             "Krippendorff's α = {alpha:.2f}, no interval: it takes two units with several answers; 0 is chance."
         ).format(**values)
     else:
-        reason = (
-            "Krippendorff's α = {alpha:.2f}, {level:.0f} % interval {lower:.2f} to {upper:.2f}; 0 is chance."
-        ).format(**values)
+        reason = ("Krippendorff's α = {alpha:.2f}, {level} interval {lower:.2f} to {upper:.2f}; 0 is chance.").format(
+            **values
+        )
     if alpha.lower > 0:
         return TrustCheck(name, GREEN, reason)
     return TrustCheck(name, RED if alpha.upper < 0 else AMBER, reason, cure)
@@ -243,15 +241,15 @@ def cut_lost(next_ballot: NextBallotValue | None, audit: CutAudit | str) -> Trus
     if isinstance(audit, CutAudit):
         lost = audit.lost
         told = (
-            "Expected number of the true first {top} that were cut so far: {lost:.2f} by an audit ({level:.0f} "
-            "% interval {lower} to {upper}). {items} of {cut:,} cut came back and won {points:g} of {votes:,} "
+            "Expected number of the true first {top} that were cut so far: {lost:.2f} by an audit ({level} "
+            "interval {lower} to {upper}). {items} of {cut:,} cut came back and won {points:g} of {votes:,} "
             "votes against items near place {top}. By the ballots' votes alone it is {modelled:.2f}."
         ).format(
             top=audit.n_top,
             items=_items(audit.n_audited),
             cut=audit.n_cut,
             votes=audit.n_votes,
-            **vars(audit) | {"level": 100 * audit.level},
+            **vars(audit) | {"level": percent(audit.level)},
         )
     elif next_ballot is not None:
         lost = next_ballot.lost

@@ -39,7 +39,7 @@ HELP = {
     ),
     "seconds": "For one judgement, by the two times.",
     "judgements": "How many the time of the plan's comparisons pays for.",
-    "ρ_w": "Of the scores with the true ranking, where the top counts most: mean, and where 90 % of panels lie.",
+    "ρ_w": "Of the scores with the true ranking, where the top counts most: mean, and where 90% of panels lie.",
     "τ_w": "The same for τ_w: the order of the very top.",
     "ρ": "Spearman's ρ with the true ranking: all ranks count alike. The mean.",
     "ρ within targets": "Mean Spearman's ρ among the items of one token.",
@@ -95,7 +95,7 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
     lines += [f"{NAMES[row.kind].capitalize()}: {row.reason}" for row in answer.rows if row.reason]
     lines.append(
         f"By {many(found.n_panels, 'simulated panel')} with the plan's {found.n_comparisons:,} comparisons of "
-        f"{many(found.n_items, 'item')}; the same voters answer every kind. In brackets where 90 % of panels lie."
+        f"{many(found.n_items, 'item')}; the same voters answer every kind. In brackets where 90% of panels lie."
     )
     table = pd.DataFrame(
         {
@@ -138,7 +138,7 @@ def _level(of: BreakEven, times: Times) -> str:
     level = of.cost * (2 * times.read + times.decide)
     one = "a rating" if of.kind == RATINGS else "a tuple"
     return (
-        f"{name} would be level with comparisons if {one} took as long as {of.cost:.1f} comparisons (90 % interval "
+        f"{name} would be level with comparisons if {one} took as long as {of.cost:.1f} comparisons (90% interval "
         f"{of.lower:.1f} to {of.upper:.1f}), {level:.1f} s here. It takes that long if reading an item takes "
         f"{of.ratio:.1f} times as long as deciding once, and the longer reading takes, the better for {NAMES[of.kind]}."
     )

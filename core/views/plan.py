@@ -83,7 +83,7 @@ ROWS = {"nonconformity": "σ*, differences of opinion", "oversight": "ε, share 
 
 
 def fit_table(stored: StoredFit) -> pd.DataFrame:
-    """A row each for σ* and ε: the mean over the voters and the width of their range, with 90 % intervals."""
+    """A row each for σ* and ε: the mean over the voters and the width of their range, with 90% intervals."""
     rows = []
     for name, label in ROWS.items():
         found: FittedRange | None = getattr(stored.fit, name, None)
@@ -346,9 +346,9 @@ def share_text(found: Share) -> str:
 
     >>> from core.base.estimates import share
     >>> share_text(share(2, 50)), share_text(share(0, 0))
-    ('4 % (1 to 11), 2 of 50', '–')
+    ('4% (1% to 11%), 2 of 50', '–')
     """
     if found.estimate is None or found.lower is None or found.upper is None:
         return "–"
-    said = percent(found.estimate).removesuffix("%")
-    return f"{said} % ({100 * found.lower:.0f} to {100 * found.upper:.0f}), {found.count:,} of {found.total:,}"
+    lower, upper = percent(found.lower), percent(found.upper)
+    return f"{percent(found.estimate)} ({lower} to {upper}), {found.count:,} of {found.total:,}"

@@ -135,7 +135,7 @@ def _leaderboard(
         table.insert(3, leaderboard.POSSIBLE, leaderboard.TO_COME_SHORT)
     of_cells(table, "Leaderboard")
     st.caption(
-        "Bars: 90 % intervals. Grey: as measured. Shaded: nine of ten random rankings. Dashed: ceilings by the votes."
+        "Bars: 90% intervals. Grey: as measured. Shaded: nine of ten random rankings. Dashed: ceilings by the votes."
     )
 
 
@@ -171,7 +171,7 @@ def by_area(visit: Visit, settings: Settings, found: IntervalsView | None, token
     of_cells(table, "Embeddings by area")
     st.caption(
         "Each embedding over its own items of the area, so figures of unlike coverage don't compare directly. "
-        "Intervals: 90 %."
+        "Intervals: 90%."
     )
     for reason in visit.view.undefined:
         if not _is_of(reason, visit.view):

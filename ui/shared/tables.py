@@ -1,6 +1,6 @@
 """Tables as pages show them: columns with their help, figures with as many digits as they bear, and a download.
 
-What readers of files left out or ask is shown so too. Shares stand as whole per cents: of 3 answers in 7, “43 %” says
+What readers of files left out or ask is shown so too. Shares stand as whole per cents: of 3 answers in 7, “43%” says
 all there is to say.
 """
 
@@ -97,4 +97,4 @@ def in_percent(table: pd.DataFrame, *names: str, digits: int = 0) -> pd.DataFram
 
 def share_column(label: str | None = None, *, digits: int = 0, help: str | None = None) -> Any:
     """How a column of `in_percent` is shown."""
-    return st.column_config.NumberColumn(label, format=f"%.{digits}f %%", help=help)
+    return st.column_config.NumberColumn(label, format=f"%.{digits}f%%", help=help)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.base.numbers_in_words import many, plural
+from core.base.numbers_in_words import many, percent_as_set, plural
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.embedding_library import read_embeddings
@@ -45,7 +45,7 @@ def _show(found: RareTokens) -> None:
     if found.problem:
         st.error(frame.plain(found.problem))
         return
-    said = f"By **{frame.plain(found.source.label)}**, rare below {found.source.share * 100:.3g} % of the mean."
+    said = f"By **{frame.plain(found.source.label)}**, rare below {percent_as_set(found.source.share)} of the mean."
     if found.is_proxy:
         said += " This is a proxy: a list of your domain's own texts says more."
     st.markdown(said)

@@ -17,7 +17,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from ...base.numbers_in_words import percent, plural
+from ...base.numbers_in_words import percent, percent_as_set, plural
 from ...base.templating import environment
 from ...protocols import protocol_of
 from ...protocols.paper import REFERENCE
@@ -375,7 +375,10 @@ def pay_rows(facts: Facts) -> list[tuple[str, str]]:
             continue
         size, reward = plan["task_size"], plan["reward"]
         rows.append(
-            (f"Reward per task{of}", f"{reward:g} for {size} comparisons; fee of the platform {percent(plan['fee'])}")
+            (
+                f"Reward per task{of}",
+                f"{reward:g} for {size} comparisons; fee of the platform {percent_as_set(plan['fee'])}",
+            )
         )
         planned = hourly(reward, size, plan["seconds_per_comparison"])
         rows.append(

@@ -11,7 +11,7 @@ Items are compared as they stand, but for white space. Nothing is dropped silent
 `Issue`, and columns that aren't read are named. Rows with an empty best and worst, as in a file that is to be filled
 in, are counted.
 
-The report has counts and Bradley–Terry scores with intervals, and how reliable they are. Intervals (90 %) draw whole
+The report has counts and Bradley–Terry scores with intervals, and how reliable they are. Intervals (90%) draw whole
 voters anew: a voter's judgements hang together. A count that is undefined in more than a fifth of the resamples has
 none. Reliability is Spearman's ρ (Pearson's r beside it) between the scores of two random halves, the mean over splits:
 

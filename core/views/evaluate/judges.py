@@ -102,7 +102,7 @@ def load(store: Store, project_id: str) -> JudgesView:
 
 
 def figures_table(found: JudgeFigures) -> pd.DataFrame:
-    """A row a figure: figure, value, 90 % interval, people (the same of their voters), and from what, or why none."""
+    """A row a figure: figure, value, 90% interval, people (the same of their voters), and from what, or why none."""
     order, effects, ranking, cost = found.order, found.effects, found.ranking, found.cost
     flips = f"{many(order.flips.total, 'comparison')} with a vote in both orders"
     named = f"{many(order.chose_a.total, 'vote')} that name a pair"
@@ -128,7 +128,7 @@ def figures_table(found: JudgeFigures) -> pd.DataFrame:
     money = Estimate(cost.money_per_vote, reason=cost.reason)
     people = NO_FIGURE if cost.people_per_vote is None else f"{cost.people_per_vote:.4f}"
     rows.append(_row("cost of a vote", money, f"{counted}; people: the plan", people, digits=4))
-    return pd.DataFrame(rows, columns=["figure", "value", "90 % interval", "people", "from"])
+    return pd.DataFrame(rows, columns=["figure", "value", "90% interval", "people", "from"])
 
 
 def _row(
@@ -158,7 +158,7 @@ def gaps_table(found: JudgeFigures) -> pd.DataFrame:
             "gap of scores": f"{row['lower']:.3f} to {row['upper']:.3f}",
             "comparisons": int(row["comparisons"]),
             "model names the higher": percent(row["model"]),
-            "90 % interval": f"{percent(row['model lower'])} to {percent(row['model upper'])}",
+            "90% interval": f"{percent(row['model lower'])} to {percent(row['model upper'])}",
             "people name the higher": NO_FIGURE if row["people"] != row["people"] else percent(row["people"]),
             "people's votes": int(row["votes"]),
             "model answers as people": NO_FIGURE if row["same"] != row["same"] else percent(row["same"]),

@@ -64,7 +64,7 @@ def with_shares(view: EvaluateView, top: Scale) -> tuple[EvaluateView, tuple[str
 
 
 POSSIBLE = "of what is possible"  # a figure between chance and the ceiling, as a column's name
-WITH_INTERVAL = " with its 90 % interval"  # after the name of a figure, as a column's name
+WITH_INTERVAL = " with its 90% interval"  # after the name of a figure, as a column's name
 NO_FIGURE = "–"
 TO_COME = "interval to come"
 TO_COME_SHORT = "to come"
@@ -248,7 +248,7 @@ def _first(rows: pd.DataFrame, label: str) -> list[str]:
 def sentence(needed: Needed, first: str, second: str, now: int) -> str:
     """What is needed, in a sentence; `now` is what there is."""
     if needed.tried:
-        return f"To tell {first} and {second} apart with 80 % takes {needed}; there are {now:,} now."
+        return f"To tell {first} and {second} apart with 80% takes {needed}; there are {now:,} now."
     return f"{first} and {second} don't differ at all, so no number of {needed.unit} tells them apart."
 
 

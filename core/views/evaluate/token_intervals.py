@@ -62,7 +62,7 @@ def table_of(told: tuple[PairwiseDifference, ...], unit: str, n: int) -> pd.Data
     """A row for every two embeddings, the better one first; `needed` is how many votes or tokens (`unit`) tell them
     apart, of `n` there are.
 
-    It is 80 % power at 10 %, two-sided, were the difference exactly what it seems to be; blank where they are apart.
+    It is 80% power at 10%, two-sided, were the difference exactly what it seems to be; blank where they are apart.
     `difference` is what the interval is about, without the bias that resampling shows; `as measured` is with it.
     `surely` is the probability that the better one is the better.
     """
@@ -103,7 +103,7 @@ def in_words(table: pd.DataFrame, label: str) -> pd.DataFrame:
     bounds = zip(table["difference"], table["lower"], table["upper"], strict=True)
     by = [f"{gap:.3f} ({lower:.3f} to {upper:.3f})" for gap, lower, upper in bounds]
     shown = table.drop(columns=["difference", "lower", "upper", "as measured"])
-    shown.insert(2, f"by {label} (90 % interval)", by)
+    shown.insert(2, f"by {label} (90% interval)", by)
     needed = [
         name for name in map(str, shown) if name.endswith(" needed") and not any(shown[name])
     ]  # all are told apart

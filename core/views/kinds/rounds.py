@@ -47,8 +47,8 @@ MODEL_HELP = {
 ITEM_HELP = {
     "rank": "1 is the most related; tied items share their average rank.",
     "score": "Of ratings their mean; of best–worst the expected share of wins against all other items.",
-    "lower": "Lower end of the score's 90 % interval, voters drawn anew.",
-    "upper": "Upper end of the score's 90 % interval, voters drawn anew.",
+    "lower": "Lower end of the score's 90% interval, voters drawn anew.",
+    "upper": "Upper end of the score's 90% interval, voters drawn anew.",
     "answers": "Answers in which the item was shown and that count.",
 }
 

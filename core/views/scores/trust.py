@@ -131,7 +131,7 @@ class ChecksView(VoteChecks):
 
     @property
     def figures(self) -> pd.DataFrame:
-        """The answers to checks: check, share, from, to (90 % interval), answers, and a note; a row each."""
+        """The answers to checks: check, share, from, to (90% interval), answers, and a note; a row each."""
         rows = [
             ("Known answers found", self.gold, "{n:,} of {of:,} answers"),
             ("The same answer when asked again", self.repeats, "{n:,} of {of:,} repeats"),
