@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ..base.numbers_in_words import with_decimals
 from .campaign_charts import BALLOT_COLOURS, BLUE, FLUSH, GREY, ORANGE, Chart, bare, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
@@ -99,9 +100,7 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
     """
     shown = table.assign(at=table["corrected"].fillna(table["estimate"])).dropna(subset=["at"])
     shown = shown.rename(columns={"token lower": "from", "token upper": "to"})
-    shown = shown.sort_values("at", ascending=False).assign(
-        said=shown["at"].map(lambda at: f"{at:.2f}".replace("-", "−"))
-    )
+    shown = shown.sort_values("at", ascending=False).assign(said=[with_decimals(at, 2) for at in shown["at"]])
     y = alt.Y("embedding:N", sort=list(shown["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
     scale = _up_to_one([shown[name] for name in ("at", "lower", "upper", "from", "to")], zero=True)
     x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", scale=scale, axis=alt.Axis(**FLUSH, tickCount=6))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ballots.audit import CutAudit
-from ..base.numbers_in_words import many, percent, plural
+from ..base.numbers_in_words import many, percent, plural, with_decimals
 from ..scores.reliability import RepeatedCorrelation
 from ..tables import Floats, Ints
 from .agreement import KrippendorffAlpha as Alpha
@@ -218,15 +218,7 @@ def agreement(alpha: Alpha | None, why_not: str, *, chance: str = "") -> TrustCh
     if alpha is None:
         return TrustCheck(name, AMBER, why_not, "Put some comparisons before several voters.")
     cure = "Put some comparisons before several voters; look at the voters who prefer a side."
-    values = {"alpha": alpha.alpha, "level": percent(alpha.level), "lower": alpha.lower, "upper": alpha.upper}
-    if np.isnan(alpha.lower):
-        reason = (
-            "Krippendorff's α = {alpha:.2f}, no interval: it takes two units with several answers; 0 is chance."
-        ).format(**values)
-    else:
-        reason = ("Krippendorff's α = {alpha:.2f}, {level} interval {lower:.2f} to {upper:.2f}; 0 is chance.").format(
-            **values
-        )
+    reason = f"Krippendorff's α = {with_decimals(alpha.alpha, 2)}, {alpha.interval()}; 0 is chance."
     if alpha.lower > 0:
         return TrustCheck(name, GREEN, reason)
     return TrustCheck(name, RED if alpha.upper < 0 else AMBER, reason, cure)
@@ -271,7 +263,7 @@ def halves(found: RepeatedCorrelation | None, why_not: str) -> TrustCheck:
     if found is None:
         return TrustCheck(name, AMBER, why_not, cure)
     reason = (
-        f"Rankings by two random halves of the voters correlate by ρ_w = {found.mean:.2f}, the mean of "
+        f"Rankings by two random halves of the voters correlate by ρ_w = {with_decimals(found.mean, 2)}, the mean of "
         f"{len(found.values)} splits (each has half of the votes; no Spearman–Brown)."
     )
     return _graded(name, reason, cure, found.mean, GOOD_HALVES, FAIR_HALVES)
@@ -329,7 +321,7 @@ def one_panel(camps: Camps, names: Sequence[str], between: float | None) -> Trus
         f"{', '.join(of[:NAMED])}{more} against the rest."
     )
     if between is not None:
-        reason += f" Rankings by each side alone correlate by ρ_w = {between:.2f}."
+        reason += f" Rankings by each side alone correlate by ρ_w = {with_decimals(between, 2)}."
     level = RED if smaller >= LARGE_SHARE * (larger + smaller) else AMBER
     cure = "The scores lie between both. Look at the items that divide them: perhaps the question has two meanings."
     return TrustCheck(name, level, reason, cure)
@@ -345,7 +337,8 @@ def ceiling(found: RepeatedCorrelation | None, why_not: str, *, chance: str = ""
     if found is None:
         return TrustCheck(name, AMBER, why_not, cure)
     reason = (
-        f"A model with the true ranking would score ρ_w = {found.mean:.3f} against these votes (simulated from them)."
+        f"A model with the true ranking would score ρ_w = {with_decimals(found.mean)} against these votes "
+        "(simulated from them)."
     )
     if n_guessers:
         guess = plural(n_guessers, "{n} voter whose votes", "{n} voters whose votes")

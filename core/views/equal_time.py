@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..base.numbers_in_words import many
+from ..base.numbers_in_words import many, with_decimals, with_minus
 from ..simulation.equal_time import (
     AT_A_GLANCE,
     COMPARISONS,
@@ -90,7 +90,8 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
         lines.append(
             f"Whoever sees the best and the worst of four at a glance ({AT_A_GLANCE} decisions, not "
             f"{unasked(ROUNDS).decisions}) takes as long as for two comparisons, {quick.seconds:g} s. Best–worst in "
-            f"rounds then gives ρ_w = {quick.rho_w.mean:.3f} and τ_w = {quick.tau_w.mean:.3f}, {told} comparisons."
+            f"rounds then gives ρ_w = {with_decimals(quick.rho_w.mean)} and τ_w = "
+            f"{with_decimals(quick.tau_w.mean)}, {told} comparisons."
         )
     lines += [f"{NAMES[row.kind].capitalize()}: {row.reason}" for row in answer.rows if row.reason]
     lines.append(
@@ -122,11 +123,13 @@ def _band(mean: float, text: str) -> str:
 
 
 def _mean(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
+    return with_decimals(value)
 
 
 def _ahead(row: KindAtTimes) -> str:
-    return "–" if row.kind == COMPARISONS or math.isnan(row.ahead) else f"{row.ahead:+.3f} ± {row.error:.3f}"
+    if row.kind == COMPARISONS or math.isnan(row.ahead):
+        return "–"
+    return with_minus(f"{row.ahead:+.3f} ± {row.error:.3f}")
 
 
 def _level(of: BreakEven, times: Times) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..base.estimates import Share
-from ..base.numbers_in_words import many, percent, plural
+from ..base.numbers_in_words import many, percent, plural, with_decimals
 from ..plan import Plan
 from ..plan.campaign_plan import Cost
 from ..protocols import PROTOCOLS, protocol_of
@@ -70,7 +70,7 @@ def plan_said(plan: Plan, cost: Cost, found: Forecast | None) -> str:
     if found is None or math.isnan(found.rho_w.mean):
         return f"**{said}: {plan.n_items:,} items down to the top {plan.sizes[-1]:,}.**"
     told = "" if math.isnan(found.separable) else f"tells models {found.separable:.2f} apart and "
-    return f"**{said}: {told}comes to ρ_w = {found.rho_w.mean:.2f} by simulation.**"
+    return f"**{said}: {told}comes to ρ_w = {with_decimals(found.rho_w.mean, 2)} by simulation.**"
 
 
 def is_reliable(found: Forecast | None) -> bool:
@@ -244,7 +244,7 @@ def band_text(band: Band) -> str:
     """A figure with its band: mean (lower to upper)."""
     if pd.isna(band.mean):
         return "undefined"
-    return f"{band.mean:.3f} ({band.lower:.3f} to {band.upper:.3f})"
+    return f"{with_decimals(band.mean)} ({with_decimals(band.lower)} to {with_decimals(band.upper)})"
 
 
 def appearances_text(appearances: Sequence[int]) -> str:

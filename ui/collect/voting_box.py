@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -49,21 +48,6 @@ from core.voting.process import Running
 from ui.collect.voting_form import round_form, settings_form
 from ui.plan.checks_box import GOLD_HELP, GOLD_LINE, GOLD_LINES
 from ui.shared import cache, choosers, frame, jobs
-
-_HERE = Path(__file__).parent
-_BUTTON = st.components.v2.component(
-    "runoff_copy",
-    html='<div class="copy"><button type="button"><span></span></button><span role="status"></span></div>',
-    css=(_HERE / "copy.css").read_text(encoding="utf-8"),
-    js=(_HERE / "copy.js").read_text(encoding="utf-8"),
-)
-
-
-def copy_button(label: str, text: str, *, key: str) -> None:
-    """The button; beside it stands whether it worked."""
-    data = {"label": label, "text": text, "done": "Copied.", "failed": "Select it and copy it by hand."}
-    _BUTTON(key=key, data=data, width="content")
-
 
 HERE = "127.0.0.1"
 QR_WIDTH = 190  # pixels
@@ -126,7 +110,7 @@ def _link(link: str, key: str) -> None:
             st.code(link, language=None, wrap_lines=True)
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.link_button("Open", link, icon=":material/open_in_new:")
-                copy_button("Copy", link, key=f"copy-{key}")
+                frame.copy_button("Copy", link, key=f"copy-{key}")
         if not local:
             st.image(views.qr_code(link), width=QR_WIDTH, alt=f"QR code of the link {link}")
 

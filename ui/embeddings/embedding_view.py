@@ -12,7 +12,7 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.numbers_in_words import many, percent
+from core.base.numbers_in_words import many, percent, with_decimals
 from core.charts import campaign_charts
 from core.embeddings import Embedding, LookUp, as_mode
 from core.errors import InputError
@@ -207,7 +207,7 @@ def figure3(figure: Figure3, project: Project, name: str) -> None:
         name=f"{slug(project.name)}-{slug(name)}-items-and-random-pairs",
         alt="Values of items and of random pairs",
     )
-    medians = ", ".join(f"{name} {m:.2f}" for name, m in figure.medians.items())
+    medians = ", ".join(f"{name} {with_decimals(m, 2)}" for name, m in figure.medians.items())
     items = many(figure.n_items, "item")
     if len(figure.medians) < 2:
         st.caption(f"Values of {items} within areas, sorted. Median: {medians}.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.base.numbers_in_words import many, percent, plural
+from core.base.numbers_in_words import many, percent, plural, with_decimals
 from core.commands.figures.evaluation_inputs import FIGURES
 from core.evaluation.vote_intervals import number_of_resamples
 from core.store.projects.demo import GLOVE
@@ -134,7 +134,8 @@ def answer(
     common = ", those that all cover" if len(view.common) else ""
     if awaited:
         lowest, highest = view.chosen["ρ_w"].min(), view.chosen["ρ_w"].max()
-        between = f"= {highest:.3f}" if f"{lowest:.3f}" == f"{highest:.3f}" else f"from {lowest:.3f} to {highest:.3f}"
+        lowest, highest = with_decimals(lowest), with_decimals(highest)
+        between = f"= {highest}" if lowest == highest else f"from {lowest} to {highest}"
         of = many(len(view.chosen), "embedding")
         return (
             f"**{of}: ρ_w {between}**{apart_said}, as measured, on {of_items}{common}. "
@@ -184,10 +185,11 @@ class HeadlineFigure:
             figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[row["embedding"]]
             value, lower, upper = getattr(figures, key).by_votes
             if value is not None:
+                between = f"{with_decimals(lower)} to {with_decimals(upper)}"
                 return HeadlineFigure(
-                    label, f"{label} = {value:.3f}", f" (90% with other voters: {lower:.3f} to {upper:.3f})"
+                    label, f"{label} = {with_decimals(value)}", f" (90% with other voters: {between})"
                 )
-        return HeadlineFigure(label, f"{label} = {row[label]:.3f}")
+        return HeadlineFigure(label, f"{label} = {with_decimals(row[label])}")
 
 
 def _next_step(provisional: bool, project: Project) -> None:

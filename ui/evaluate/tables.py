@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem, slug
-from core.base.numbers_in_words import many
+from core.base.numbers_in_words import many, with_decimals
 from core.charts import evaluation
 from core.commands.figures.evaluation import CEILING, HALVES, Scale
 from core.commands.figures.evaluation_inputs import FIGURES
@@ -220,12 +220,8 @@ def _table(view: EvaluateView, table: pd.DataFrame, alt: str) -> None:
     if "model" not in shown and "ρ_w" in shown:
         shown = shown.sort_values("ρ_w", ascending=False, kind="stable")
     cells: dict[str, Any] = {name: shown[name] for name in ("embedding", "model") if name in shown}
-    cells |= {view.named(name): shown[name].map(_three_digits) for name in dict(_KEYS) if name in shown}
+    cells |= {view.named(name): shown[name].map(with_decimals) for name in dict(_KEYS) if name in shown}
     if "covered" in shown and (shown["covered"] < shown["items"]).any():
         counts = zip(shown["covered"], shown["items"], strict=True)
         cells["covered"] = [f"{covered:,} of {items:,}" for covered, items in counts]
     of_cells(pd.DataFrame(cells), alt)
-
-
-def _three_digits(value: float) -> str:
-    return "–" if pd.isna(value) else f"{value:.3f}".replace("-", "−")

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.numbers_in_words import many
+from core.base.numbers_in_words import many, with_decimals
 from core.charts import campaign_charts
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import OtherBudgets, PlanOutlook
@@ -141,7 +141,7 @@ def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | No
     ours = outlook.forecasts[asked.settings.protocol]
     if not math.isnan(ours.rho_w.mean):
         st.markdown(
-            f"**About ρ_w = {ours.rho_w.mean:.2f} and τ_w = {ours.tau_w.mean:.2f} from "
+            f"**About ρ_w = {with_decimals(ours.rho_w.mean, 2)} and τ_w = {with_decimals(ours.tau_w.mean, 2)} from "
             f"{many(ours.n_comparisons, 'vote')}. Two models are told apart in 8 of 10 campaigns if their ρ_w "
             f"differ by {ours.separable:.2f}.**"
         )
@@ -173,7 +173,7 @@ def _ceiling(asked: planner_jobs.PlannerRequest) -> None:
     if found.is_reliable:
         st.caption(
             f"Ceiling: if each of the {found.n_voters:,} voters judged every item, their median opinion would "
-            f"reach ρ_w = {found.rho_w:.3f} and τ_w = {found.tau_w:.3f}."
+            f"reach ρ_w = {with_decimals(found.rho_w)} and τ_w = {with_decimals(found.tau_w)}."
         )
         return
     cure = (
@@ -183,7 +183,7 @@ def _ceiling(asked: planner_jobs.PlannerRequest) -> None:
     )
     st.warning(
         f"This panel can't give you a reliable top: even the median opinion of all {found.n_voters:,} voters on "
-        f"every item reaches only ρ_w = {found.rho_w:.2f}. {cure}"
+        f"every item reaches only ρ_w = {with_decimals(found.rho_w, 2)}. {cure}"
     )
 
 

@@ -17,6 +17,8 @@ from core.base import numbers_in_words
 from core.base.numbers_in_words import plural
 from core.errors import Issue
 from core.questions.best_worst.files import Named, NamedError
+from core.questions.order.groups import GroupComparison
+from core.questions.order.kind import write_groups
 from core.views.kinds.rating_sets import as_csv
 from ui.shared import choosers, frame
 
@@ -59,6 +61,15 @@ def download(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
     st.download_button(
         label, file, name, "text/csv", icon=":material/download:", on_click="ignore", key=f"download-{name}"
     )
+
+
+def download_groups(groups: Iterable[GroupComparison], name: str, about: str) -> None:
+    """A button that saves groups in the authors' format; `about` is a sentence on what they say."""
+    st.download_button(
+        "Download the groups (text)", write_groups(groups).encode("utf-8"), f"{name}.txt", "text/plain",
+        icon=":material/download:", on_click="ignore", key=f"download-{name}",
+        help=f"{about} *Files of groups and orders* on the Scores page and the command `groups` take this file.",
+    )  # fmt: skip
 
 
 def show_issues(issues: Iterable[Issue], notes: Iterable[str] = ()) -> None:

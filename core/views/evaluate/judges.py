@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ...base.estimates import Estimate
-from ...base.numbers_in_words import many, percent
+from ...base.numbers_in_words import many, percent, with_decimals
 from ...base.web import is_open
 from ...commands.judging import JudgeFigures
 from ...dataset.files import to_csv
@@ -148,14 +148,14 @@ def _row(
 def _spread(of: Spread) -> str:
     if of.low is None or of.middle is None or of.high is None:
         return NO_FIGURE
-    return f"{of.middle:.3f} ({of.low:.3f} to {of.high:.3f})"
+    return f"{with_decimals(of.middle)} ({with_decimals(of.low)} to {with_decimals(of.high)})"
 
 
 def gaps_table(found: JudgeFigures) -> pd.DataFrame:
     """A row a range of gaps, in words; empty where there is none."""
     rows = [
         {
-            "gap of scores": f"{row['lower']:.3f} to {row['upper']:.3f}",
+            "gap of scores": f"{with_decimals(row['lower'])} to {with_decimals(row['upper'])}",
             "comparisons": int(row["comparisons"]),
             "model names the higher": percent(row["model"]),
             "90% interval": f"{percent(row['model lower'])} to {percent(row['model upper'])}",

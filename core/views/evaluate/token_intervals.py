@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 import pandas as pd
 
-from ...base.numbers_in_words import percent
+from ...base.numbers_in_words import percent, with_decimals
 from ...commands.figures.evaluation import TOKENS_ENDS, TokensFound, with_bounds
 from ...commands.figures.evaluation_inputs import FIGURES
 from ...evaluation import Correlations, ModelComparison
@@ -101,7 +101,7 @@ def in_words(table: pd.DataFrame, label: str) -> pd.DataFrame:
     ['b', 'a', '0.200 (0.100 to 0.300)', '98%', '< 0.001']
     """
     bounds = zip(table["difference"], table["lower"], table["upper"], strict=True)
-    by = [f"{gap:.3f} ({lower:.3f} to {upper:.3f})" for gap, lower, upper in bounds]
+    by = [f"{with_decimals(gap)} ({with_decimals(lower)} to {with_decimals(upper)})" for gap, lower, upper in bounds]
     shown = table.drop(columns=["difference", "lower", "upper", "as measured"])
     shown.insert(2, f"by {label} (90% interval)", by)
     needed = [
