@@ -107,4 +107,4 @@ if project.kind != "demo" and is_untouched(frame.store(), project.id):
                 done=done,
                 expected_revision=frame.expected(),
             )
-        st.caption("No vote has come yet, so the project can be taken back as it was made.")
+        st.caption("There are no votes yet, so this project can still be removed as if it had never been made.")

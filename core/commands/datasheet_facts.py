@@ -118,7 +118,7 @@ FIGURES = ("rho_w", "tau_w", "rho", "tau")  # of baselines
 
 
 def _with_baselines(facts: Facts) -> Facts:
-    """The facts with the rankings that know nothing of meaning, as the page Evaluate has them."""
+    """The facts with the rankings that know nothing of meaning, as the Evaluate page has them."""
     try:
         found = baselines(facts.dataset, rng=np.random.default_rng([facts.seed, 11, BASELINES]))
     except InputError as error:

@@ -88,15 +88,15 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
         sure = abs(quick.ahead) > SURE * quick.error
         told = "level with" if not sure else "ahead of" if quick.ahead > 0 else "behind"
         lines.append(
-            f"Whoever sees the best and the worst of four at a glance ({AT_A_GLANCE} decisions, not "
-            f"{unasked(ROUNDS).decisions}) takes as long as for two comparisons, {quick.seconds:g} s. Best–worst in "
+            f"People who see the best and the worst of four at a glance ({AT_A_GLANCE} decisions, not "
+            f"{unasked(ROUNDS).decisions}) need as long as for two comparisons, {quick.seconds:g} s. Best–worst in "
             f"rounds then gives ρ_w = {with_decimals(quick.rho_w.mean)} and τ_w = "
             f"{with_decimals(quick.tau_w.mean)}, {told} comparisons."
         )
     lines += [f"{NAMES[row.kind].capitalize()}: {row.reason}" for row in answer.rows if row.reason]
     lines.append(
         f"By {many(found.n_panels, 'simulated panel')} with the plan's {found.n_comparisons:,} comparisons of "
-        f"{many(found.n_items, 'item')}; the same voters answer every kind. In brackets where 90% of panels lie."
+        f"{many(found.n_items, 'item')}; the same voters answer every kind. In brackets: where 90% of the panels lie."
     )
     table = pd.DataFrame(
         {
@@ -142,6 +142,6 @@ def _level(of: BreakEven, times: Times) -> str:
     one = "a rating" if of.kind == RATINGS else "a tuple"
     return (
         f"{name} would be level with comparisons if {one} took as long as {of.cost:.1f} comparisons (90% interval "
-        f"{of.lower:.1f} to {of.upper:.1f}), {level:.1f} s here. It takes that long if reading an item takes "
-        f"{of.ratio:.1f} times as long as deciding once, and the longer reading takes, the better for {NAMES[of.kind]}."
+        f"{of.lower:.1f} to {of.upper:.1f}): {level:.1f} s here. That is so if reading an item takes "
+        f"{of.ratio:.1f} times as long as deciding once; the longer reading takes, the better for {NAMES[of.kind]}."
     )

@@ -1,4 +1,4 @@
-"""The page Voters: the table, one voter, rules, the preview, the decision and the way back."""
+"""The Voters page: the table, one voter, rules, the preview, the decision and the way back."""
 
 from __future__ import annotations
 

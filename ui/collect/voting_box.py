@@ -119,9 +119,9 @@ def _served(running: Running) -> str:
     """Where a server listens, who reaches it, and when it ends."""
     reach = "for this machine only" if running.is_local else "for others on its network too"
     end = (
-        "It ends with Runoff."
+        "It stops when Runoff stops."
         if running.ends_with_app
-        else f"Runoff didn't start it here (process {running.pid}), and it goes on when Runoff ends."
+        else f"It was started apart from these pages (process {running.pid}), and goes on when Runoff stops."
     )
     return f"Served at {frame.plain(running.url)}, {reach}. {end}"
 
@@ -201,7 +201,7 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
 def _proposed(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
     pairs = cache.load_proposed_gold(store, project, ballot)
     if not pairs:
-        st.caption("No proposals: no order is beyond doubt by ballots that are closed.")
+        st.caption("No proposals: the closed ballots leave no order beyond doubt.")
         return
     st.caption("The votes so far leave no doubt about the order of these. Tick those to ask.")
     names = read_items(store, project.id).set_index("item")
@@ -261,7 +261,7 @@ def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> Non
         names = dict(zip(view.voters["id"].tolist(), view.voters["voter"].tolist(), strict=True))
         platforms = dict(zip(view.voters["id"].tolist(), view.voters["platform"].tolist(), strict=True))
         chosen = choosers.selectbox(
-            "Somebody withdraws consent",
+            "A voter withdraws consent",
             names,
             None,
             key=f"consent-{project.id}-{view.voting.id if view.voting else None}",
@@ -363,8 +363,9 @@ def rehearsal_box(store: Store, project: Project, ballot: Ballot) -> None:
         return
     with box:
         st.markdown(
-            "Twenty made-up voters go the whole way on a copy: consent, questions, examples, votes, double taps, Undo, "
-            "a lost connection. Each stored row is compared with what was sent. **Nothing of this project changes.**"
+            "Twenty made-up voters go through all of it on a copy: consent, questions, examples, votes, double taps, "
+            "Undo, a lost connection. Each stored row is compared with what was sent. **Nothing of this project "
+            "changes.**"
         )
         wanted = views.rehearsal_of(store, project.id, ballot.area_id, ballot.code, n_voters=20)
         found = jobs.figure(wanted, project, "Rehearse now", key=f"rehearsal-{ballot.id}", icon=":material/theaters:")

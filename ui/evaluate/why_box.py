@@ -163,16 +163,16 @@ def _hubs(why: WhyView, view: EvaluateView) -> None:
     st.markdown("##### Hubs")
     found = why.crowded[why.crowded["is_hub"]]
     about = (
-        f"Asked of the {many(why.top, 'highest item')} by the embedding, a tenth of all it covers: how many of "
-        "them is each token in?"
+        f"Of the {many(why.top, 'item')} that the embedding ranks highest, a tenth of all it covers: how many hold "
+        "each token?"
     )
     if why.skewness is not None:
-        skew = f"The skewness of their numbers is {with_decimals(why.skewness, 2)}; 0 has no hubs."
+        skew = f"The skewness of these numbers is {with_decimals(why.skewness, 2)}; 0 has no hubs."
         about = f"{about} {skew}"
     if not len(found):
-        st.caption(f"{about} No token is in twice as many as by people.")
+        st.caption(f"{about} No token is in twice as many of them as of people's highest.")
         return
-    st.caption(f"{about} These are in at least twice as many as by people:")
+    st.caption(f"{about} These tokens are in at least twice as many of them as of people's highest:")
     three = st.column_config.NumberColumn(format="%.1f")
     named = found.head(10).drop(columns="is_hub").rename(columns={"by_model": "by embedding", "by_people": "by people"})
     config = dict.fromkeys(("by embedding", "by people", "more"), three)

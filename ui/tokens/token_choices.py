@@ -66,7 +66,7 @@ def _show(found: RareTokens) -> None:
 def _choose(store: Store, project: Project) -> None:
     sources = dict(SOURCES)
     kind = choosers.radio("Source", sources, key=f"freq-kind-{project.id}")
-    per_cent = st.number_input("Rare below this share of the mean, %", 0.1, 100.0, 10.0, key=f"share-{project.id}")
+    per_cent = st.number_input("Rare below this share of the mean (%)", 0.1, 100.0, 10.0, key=f"share-{project.id}")
     lower = st.toggle("Look tokens up in lower case too", key=f"freq-lower-{project.id}")
     terms = {"share": per_cent / 100, "lower": lower}
     done = "The frequencies are in use."

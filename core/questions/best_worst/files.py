@@ -280,7 +280,7 @@ def _item_rows(data: bytes, name: str, encoding: str | None) -> tuple[list[tuple
     if len(wanted) < 2:
         raise InputError(
             f"{name} needs two columns with the tokens of an item, such as token_a and token_b; its columns are "
-            f"{shown_header(table)}. A list of one item a line is read from a text file."
+            f"{shown_header(table)}. A list of one item per line is read from a text file."
         )
     texts = table.texts(wanted, max(wanted) + 1)
     if texts.unread:

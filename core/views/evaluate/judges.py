@@ -32,8 +32,8 @@ from ...tabular.csv_writing import table_for_spreadsheets
 
 NO_FIGURE = "–"
 NEVER = (
-    "What a language model answers is kept apart, marked as a model's for ever. It is no vote of people: it enters no "
-    "score, no tally, no agreement and no dataset."
+    "A language model's answers are kept apart, and marked as a model's for good. They are not people's votes, and "
+    "enter no score, no tally, no figure of agreement and no dataset."
 )
 
 
@@ -62,7 +62,7 @@ class JudgesView:
         if self.has_key:
             key = f"without the key of {KEY}, as it is http" if known else f"with the key that {KEY} holds"
         told = (
-            f"Each asking sends to {self.settings.address}{PATH}, {key}: the ballot's instructions, question and "
+            f"Each request sends to {self.settings.address}{PATH}, {key}: the ballot's instructions, question and "
             "examples, and the two pairs of a comparison with their areas. Nothing of voters, votes or scores is sent."
         )
         if known:
@@ -124,10 +124,10 @@ def figures_table(found: JudgeFigures) -> pd.DataFrame:
     counted = f"{cost.prompt_tokens:,} sent and {cost.answer_tokens:,} answered in {cost.n_counted:,} of "
     counted += f"{many(cost.n_replies, 'answer')}; {many(cost.n_votes, 'vote')}"
     tokens = Estimate(cost.tokens_per_vote, reason=cost.reason)
-    rows.append(_row("tokens a vote", tokens, counted, digits=0))
+    rows.append(_row("tokens per vote", tokens, counted, digits=0))
     money = Estimate(cost.money_per_vote, reason=cost.reason)
     people = NO_FIGURE if cost.people_per_vote is None else f"{cost.people_per_vote:.4f}"
-    rows.append(_row("cost of a vote", money, f"{counted}; people: the plan", people, digits=4))
+    rows.append(_row("cost per vote", money, f"{counted}; people: the plan", people, digits=4))
     return pd.DataFrame(rows, columns=["figure", "value", "90% interval", "people", "from"])
 
 

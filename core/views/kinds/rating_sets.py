@@ -107,7 +107,7 @@ def figures(found: RatingReport) -> list[tuple[str, str, str]]:
         (
             "Krippendorff's α",
             alpha_said,
-            " ".join([HELP["α"], "In brackets its 90% interval.", HELP["90% interval"]]),
+            " ".join([HELP["α"], "In brackets: its 90% interval.", HELP["90% interval"]]),
         ),
     ]
 

@@ -42,7 +42,7 @@ MODEL_HELP = {
     "τ_w": "Kendall's τ with the same weights.",
     "ρ": "Spearman's ρ, all ranks alike.",
     "Pearson": "Pearson's r with the scores themselves.",
-    "covered": "Items whose tokens the model all has.",
+    "covered": "Items of which the model has both tokens.",
 }
 ITEM_HELP = {
     "rank": "1 is the most related; tied items share their average rank.",

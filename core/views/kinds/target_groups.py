@@ -28,7 +28,7 @@ HELP = {
     "random": "Over positives against random words.",
     "Spearman": "Mean over targets of Spearman's ρ with people's order, unpreferred words last and tied.",
     "targets": "Targets that have a Spearman's ρ.",
-    "covered": "Comparisons whose words the model all has.",
+    "covered": "Comparisons of which the model has all words.",
 }
 WORST_HELP = {
     "target": "The target word.",
