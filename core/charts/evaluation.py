@@ -100,7 +100,8 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
     """
     shown = table.assign(at=table["corrected"].fillna(table["estimate"])).dropna(subset=["at"])
     shown = shown.rename(columns={"token lower": "from", "token upper": "to"})
-    shown = shown.sort_values("at", ascending=False).assign(said=[with_decimals(at, 2) for at in shown["at"]])
+    shown = shown.sort_values("at", ascending=False)
+    shown["said"] = [with_decimals(at, 2) for at in shown["at"]]
     y = alt.Y("embedding:N", sort=list(shown["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
     scale = _up_to_one([shown[name] for name in ("at", "lower", "upper", "from", "to")], zero=True)
     x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", scale=scale, axis=alt.Axis(**FLUSH, tickCount=6))

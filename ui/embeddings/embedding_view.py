@@ -247,7 +247,7 @@ def _vectors(view: EmbeddingView) -> None:
     st.caption("; ".join(said) + ".")
     ends = {0.0: "shortest", 1.0: "longest"}
     quantiles = {ends.get(share, percent(share)): round(length, 3) for share, length in norms.quantiles}
-    st.caption("How long the vectors are: the length that so many of them don't exceed.")
+    st.caption("Lengths of the vectors. Under 25%, for example, stands the length that a quarter of them don't exceed.")
     row = {"of the vectors": "length up to", **quantiles}
     st.dataframe([row], hide_index=True, alt="Lengths of the vectors")
     if same.n_groups:
