@@ -193,8 +193,8 @@ class VotersView:
             named = f"{named}; and {len(odd) - NAMED:,} more, whom the rules below name"
         return plural(
             len(odd),
-            "{n} voter looks odd, and counts: {named}.",
-            "{n} voters look odd, and count: {named}.",
+            "{n} voter looks odd, and still counts: {named}.",
+            "{n} voters look odd, and still count: {named}.",
             named=named,
         )
 

@@ -35,14 +35,16 @@ APPLY = {"lower": "Also try lower case", "mean": "Take the mean of their words"}
 IN_USE = {"lower": "Missing tokens are tried in lower case too", "mean": "The mean of their words stands for tokens"}
 
 
-def show_coverage(store: Store, project: Project, found: Coverage) -> None:
-    """One embedding: how many tokens it has, those it hasn't, and those it has under another spelling."""
+def show_coverage(store: Store, project: Project, found: Coverage, *, says_how: bool) -> None:
+    """One embedding: how many tokens it has, those it hasn't, and those it has under another spelling; how they are
+    looked up where it `says_how`."""
     if found.problem:
         st.error(frame.plain(f"{found.name}: {found.problem}"))
         return
     name, covered = frame.plain(found.name), found.covered
     st.markdown(f"**{name}** has {covered:,} of {found.n_tokens:,} tokens.")
-    st.caption(lookup_text(found.imported))
+    if says_how:
+        st.caption(lookup_text(found.imported))
     if len(found.missing):
         if not found.has_spellings:
             found = _with_spellings(store, project, found)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ...base.numbers_in_words import many, plural
+from ...base.numbers_in_words import many, plural, with_decimals
 from ...commands.figures.votes import NAMED, ChecksOfVotes, TrustLines, VoteChecks
 from ...protocols.base import N_TOP
 from ...scores.reliability import COIN_TOSSES
@@ -108,9 +108,14 @@ of the first 3: go on.'
         advice = "the ranking is settled" if f.settled else "not settled yet, but the plan has no ballot left"
     return (
         f"Another ballot ({many(f.n_comparisons, 'comparison')}) is expected to move the ranking by "
-        f"{f.rho_w:.3f} in ρ_w and {f.tau_w:.3f} in τ_w and to change {f.changes:.1f} of the first {f.n_top}: "
+        f"{_moved(f.rho_w)} in ρ_w and {_moved(f.tau_w)} in τ_w, and to change {f.changes:.1f} of the first {f.n_top}: "
         f"{advice}."
     )
+
+
+def _moved(by: float) -> str:
+    """How far a ranking is expected to move; a step that rounding alone would make nothing isn't said to be nothing."""
+    return "under 0.001" if 0 < by < 0.0005 else with_decimals(by)
 
 
 def bounds_text() -> str:
