@@ -118,7 +118,7 @@ def show(project: Project, area_id: int | None) -> None:
 def _to_mend(lines: Sequence[TrustCheck]) -> str:
     """The names of the points that aren't good, the worst first, as Markdown."""
     by_level = {level: [frame.plain(line.name) for line in lines if line.level == level] for level in (RED, AMBER)}
-    return " ".join(f"{MARKS[level]} {', '.join(names)}." for level, names in by_level.items() if names)
+    return " ".join(f"{MARKS[level]}: {', '.join(names)}." for level, names in by_level.items() if names)
 
 
 def worth_of_next(project: Project, area_id: int | None) -> None:

@@ -46,14 +46,19 @@ def headline(lines: Sequence[TrustCheck]) -> str:
 
     >>> headline([TrustCheck("a", report.RED, ""), TrustCheck("b", report.GREEN, "")]), headline([TrustCheck("b",
     ... report.GREEN, "")])
-    ('1 bad of 2 points; the rest is good.', 'The only point is good.')
+    ('Of 2 points 1 is bad; the other is good.', 'The only point is good.')
     """
     count = Counter(line.level for line in lines)
-    named = " and ".join(f"{count[level]} {word}" for level, word in _NAMED.items() if count[level])
+    named = " and ".join(
+        f"{plural(count[level], '{n} is', '{n} are')} {word}" for level, word in _NAMED.items() if count[level]
+    )
     if not named:
         return f"All {len(lines)} points are good." if len(lines) > 1 else "The only point is good."
-    rest = "; the rest is good" if count[report.GREEN] else ""
-    return f"{named} of {len(lines)} points{rest}."
+    if len(lines) == 1:
+        return f"The only point is {_NAMED[lines[0].level]}."
+    n_good = count[report.GREEN]
+    rest = plural(n_good, "; the other is good", "; the others are good") if n_good else ""
+    return f"Of {len(lines)} points {named}{rest}."
 
 
 def load(
