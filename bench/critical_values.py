@@ -17,7 +17,7 @@ LEVELS = (0.1, 0.05, 0.01)
 @click.option("--seed", default=1, show_default=True)
 def main(simulations: int, n0: float, seed: int) -> None:
     """Print upper critical values of ρ_w and τ_w: for items apart, and for all pairs of tokens."""
-    click.echo("items | tokens | ρ_w 10 % | 5 % | 1 % | τ_w 10 % | 5 % | 1 % | ρ_w of tokens 5 % | τ_w of tokens 5 %")
+    click.echo("items | tokens | ρ_w 10% | 5% | 1% | τ_w 10% | 5% | 1% | ρ_w of tokens 5% | τ_w of tokens 5%")
     for n_tokens in TOKENS:
         n_items = n_tokens * (n_tokens - 1) // 2
         rng = np.random.default_rng([seed, n_tokens])

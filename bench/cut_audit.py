@@ -126,7 +126,7 @@ def main(
     model = table[:, 2] - table[:, 0]
     click.echo(f"model − truth: {model.mean():.3f} ± {model.std(ddof=1) / np.sqrt(campaigns):.3f}")
     click.echo(f"root mean square error: audit {np.sqrt((off**2).mean()):.3f}, model {np.sqrt((model**2).mean()):.3f}")
-    click.echo(f"90 % interval holds the truth: {held / campaigns:.2f}; votes {table[:, 3].mean():.0f}")
+    click.echo(f"90% interval holds the truth: {held / campaigns:.2f}; votes {table[:, 3].mean():.0f}")
 
 
 if __name__ == "__main__":

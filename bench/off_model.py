@@ -1,7 +1,7 @@
 """`python -m bench.off_model FOLDER`: the protocol "runoff" where voters aren't what its model takes them for.
 
 990 items, all pairs of 45 tokens, seven ballots, α = ½, 100 voters; each condition changes one thing of the paper's
-panel. ρ_w and τ_w are between scores and truth; coverage is that of nominal 90 % intervals of six models' ρ_w and τ_w,
+panel. ρ_w and τ_w are between scores and truth; coverage is that of nominal 90% intervals of six models' ρ_w and τ_w,
 and of the differences of each and the next (`bench.votes_coverage`). Campaign s of every condition has the seed
 (seed, s). Figures go to FOLDER, a file a condition and similarity, a line a campaign; what is there is not made again.
 --similarity NAME=FILE adds the similarities in the last column of a CSV file.
@@ -93,8 +93,8 @@ def two_camps(crowd: Crowd, z: Floats, voters: Voters, rng: np.random.Generator)
 CONDITIONS = {
     "the paper's panel": Condition(),
     "every ε .10": Condition(Panel(100, oversight=(0.1, 0.1))),
-    "10 % click at random": Condition(Panel(100, random_clickers=0.1)),
-    "20 % click at random": Condition(Panel(100, random_clickers=0.2)),
+    "10% click at random": Condition(Panel(100, random_clickers=0.1)),
+    "20% click at random": Condition(Panel(100, random_clickers=0.2)),
     "σ* doubled": Condition(Panel(100, (0.04, 0.4))),
     "voters tire: ε + 0 to .3 within a task of 20": Condition(crowd=TiringCrowd),
     "each knows half of the tokens, and guesses else": Condition(changed=half_known),

@@ -103,7 +103,7 @@ def rows(case: Case, seeds: int, jobs: int) -> list[str]:
 @click.option("--case", "wanted", multiple=True, help="Only cases whose name holds this text.")
 @click.option("--jobs", default=2, show_default=True, help="Processes.")
 def main(seeds: int, wanted: tuple[str, ...], jobs: int) -> None:
-    """Print how often the 90 % intervals of a fitted panel hold the truth."""
+    """Print how often the 90% intervals of a fitted panel hold the truth."""
     for case in CASES:
         if not wanted or any(text in case.name for text in wanted):
             click.echo("\n".join(rows(case, seeds, jobs)))

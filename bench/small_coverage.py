@@ -91,7 +91,7 @@ def campaign(kind: Kind, pool: Floats, rng: np.random.Generator) -> dict[str, li
 @click.option("--cell", "cells", multiple=True, type=int, help="Only this kind, from 0. Repeatable.")
 @click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
 def main(folder: Path, n: int, seed: int, cells: tuple[int, ...], seconds: float) -> None:
-    """Simulate the campaigns that FOLDER lacks, one of each at a time, and print how often 90 % intervals held."""
+    """Simulate the campaigns that FOLDER lacks, one of each at a time, and print how often 90% intervals held."""
     pool, start = read_similarities(DEMO), time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     chosen = cells or tuple(range(len(CELLS)))

@@ -147,7 +147,7 @@ def coverage(
 
 
 def by_chance(n: int) -> float:
-    """How probably intervals that hold in 90 % do so in 86 to 94 % of n samples."""
+    """How probably intervals that hold in 90% do so in 86 to 94% of n samples."""
     least, most = np.ceil(LOW * n - 1e-9), np.floor(HIGH * n + 1e-9)
     return float(binom.cdf(most, n, LEVEL) - binom.cdf(least - 1, n, LEVEL))
 
@@ -198,7 +198,7 @@ def main(
     figures: tuple[str, ...],
     with_power: bool,
 ) -> None:
-    """Print how often 90 % intervals over tokens hold, in percent: first model, second model, difference."""
+    """Print how often 90% intervals over tokens hold, in percent: first model, second model, difference."""
     names = figures or NAMES
     embedding = load(DEMO)
     demo = embedding.vectors(embedding.vocabulary.to_pylist()[200:12_000]).astype(np.float64)

@@ -2,7 +2,7 @@
 name.
 
 Each seed simulates a campaign, of the protocol runoff but where a case says otherwise, with checks beside it: an
-overlap of 5 % of the comparisons by three voters, one known answer (the top eighth of the items against the bottom
+overlap of 5% of the comparisons by three voters, one known answer (the top eighth of the items against the bottom
 eighth) and one repeat for every ten comparisons. Times are made up: log-normal about 6 s for honest voters and 2 s for
 others, each with a pace of their own.
 """

@@ -127,7 +127,7 @@ def lines(kinds: tuple[Kind, ...], n: int, first: int, resamples: int, pool: Flo
 @click.option("--items", "sizes", multiple=True, type=int, help="Only campaigns of so many items. Repeatable.")
 @click.option("--embedding", type=click.Path(path_type=Path), help="CSV file; default: the demo's, up to 300 items.")
 def main(n: int, first: int, resamples: int, sizes: tuple[int, ...], embedding: Path | None) -> None:
-    """Print how often nominal 90 % intervals held the truth."""
+    """Print how often nominal 90% intervals held the truth."""
     pool = read_similarities(embedding or DEMO)
     kinds = tuple(
         kind

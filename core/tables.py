@@ -199,7 +199,7 @@ VOTER_ANSWERS = Schema(
 )
 
 # A finished (or provisional) dataset, as published. Higher score = more related; rank 1 is the top, ties share
-# their average rank; lower and upper bound the score's 90 % interval, NaN until one is computed.
+# their average rank; lower and upper bound the score's 90% interval, NaN until one is computed.
 # What a language model answered to a ballot's comparisons, in order of asking: of each comparison and order the last
 # that came. `first` and `second` are the comparison's items; value is 1 first, 0 second, .5 tie, NaN for no vote, and
 # then `reason` isn't empty; `flipped` where the second item was A.
@@ -244,7 +244,7 @@ DATASET = Schema(
 )
 
 # How an item did in a ballot: votes won, tied and lost, answers "I don't know a word here", and once the ballot is
-# closed x (Eq. 1), y (Eq. 6), the mean of its y's so far (Eq. 5) and that mean's 90 % interval.
+# closed x (Eq. 1), y (Eq. 6), the mean of its y's so far (Eq. 5) and that mean's 90% interval.
 BALLOT_SCORES = Schema(
     "ballot scores",
     {

@@ -35,17 +35,19 @@ imports.watch(store, project)
 if mine:
     rows = []
     for embedding in mine:
-        row = {"name": embedding.name, "words": embedding.n_words, "dimensions": embedding.dimensions}
+        row: dict[str, object] = {"name": embedding.name}
         if view.n_tokens:
             row |= {"tokens covered": embedding_view.share(covered[embedding.id])}
         row |= {
+            "words": embedding.n_words,
+            "dimensions": embedding.dimensions or None,  # a table of similarities has no vectors
             "format": embedding.format,
             "from": embedding.source,
             "imported (UTC)": moment(embedding.imported_at),
         }
         rows.append(row)
     columns = {"words": st.column_config.NumberColumn("words", format="localized")}
-    st.dataframe(rows, hide_index=True, column_config=columns, alt="Embeddings of the project")
+    st.dataframe(rows, hide_index=True, column_config=columns, placeholder="–", alt="Embeddings of the project")
     for found in view.coverage:
         if found.problem:
             st.error(frame.plain(f"{found.name}: {found.problem}"))

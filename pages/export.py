@@ -34,7 +34,7 @@ releases_box(project, view, model_answers)
 
 st.subheader("What is in it")
 st.caption(
-    "The first ten items, under the names of the file's columns. The 90 % interval of the score goes from lower to "
+    "The first ten items, under the names of the file's columns. The 90% interval of the score goes from lower to "
     "upper, that of the rank, where there is one, from rank_lower to rank_upper; ballots is how many the item was "
     "in."
 )

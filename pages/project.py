@@ -9,13 +9,17 @@ from core.commands.projects import other_name_text
 from core.store.projects.archive import delete_project
 from core.store.projects.project_commands import change_project, is_untouched, read_log
 from core.tabular.csv_writing import table_for_spreadsheets
-from core.views.log import log_table
+from core.views.log import log_table, newest_head
 from ui.project import demo_box, project_files
 from ui.project.new_project import NOTIONS, new_box
 from ui.shared import cache, choosers, frame
 from ui.shared.frame import SIMULATED
 
 LOGGED = 1000  # entries of the log that are shown
+HEAD_HELP = (
+    "A fingerprint of the log and the votes up to that entry. Keep it outside this workspace: as long as "
+    "`runoff check --head` finds it there, nothing before it was changed."
+)
 
 if not st.session_state.get("project_id"):
     st.title(frame.plain("Runoff"))
@@ -78,6 +82,10 @@ with st.expander("Log: who did what when"):
     log = log_table(entries)
     if len(log) == LOGGED:
         st.caption(f"The newest {LOGGED:,} entries. The project file holds all of them.")
+    if head := newest_head(frame.store(), project.id):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(head.said, help=HEAD_HELP, width="content")
+            frame.copy_button("Copy", head.head, key=f"copy-head-{project.id}")
     st.dataframe(log, hide_index=True, lazy=True, alt="Log of the project")
     st.download_button(
         "Download the log (CSV)",
@@ -99,4 +107,4 @@ if project.kind != "demo" and is_untouched(frame.store(), project.id):
                 done=done,
                 expected_revision=frame.expected(),
             )
-        st.caption("No vote has come yet, so the project can be taken back as it was made.")
+        st.caption("There are no votes yet, so this project can still be removed as if it had never been made.")

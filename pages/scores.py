@@ -71,17 +71,17 @@ def ranking() -> None:
             "rank": st.column_config.NumberColumn(width=60, help="1 is the top; tied items share their average rank."),
             "token_a": st.column_config.TextColumn("token"),
             "token_b": st.column_config.TextColumn("with token"),
-            "rank_lower": st.column_config.NumberColumn("rank from", help="Best rank of the 90 % interval."),
-            "rank_upper": st.column_config.NumberColumn("rank to", help="Worst rank of the 90 % interval."),
+            "rank_lower": st.column_config.NumberColumn("rank from", help="Best rank of the 90% interval."),
+            "rank_upper": st.column_config.NumberColumn("rank to", help="Worst rank of the 90% interval."),
             "score": st.column_config.NumberColumn(width=60, format="%.3f", help=view.about.score),
             "lower": st.column_config.NumberColumn(
-                "from", format="%.3f", help="Lower bound of the score's 90 % interval."
+                "from", format="%.3f", help="Lower bound of the score's 90% interval."
             ),
             "upper": st.column_config.NumberColumn(
                 "to",
                 format="%.3f",
                 help=(
-                    "Upper bound of the score's 90 % interval; voters were resampled 1,000 times. "
+                    "Upper bound of the score's 90% interval; voters were resampled 1,000 times. "
                     "By the paper's protocol an item that won every vote has an interval of no width."
                 ),
             ),

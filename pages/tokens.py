@@ -51,8 +51,11 @@ def in_embeddings() -> None:
         frame.link("embeddings", "Load an embedding", icon=":material/hub:")
         return
     embedding_view.remedies_box(project, view)
+    ways = {embedding_view.lookup_text(found.imported) for found in view.coverage}
     for found in view.coverage:
-        embedding_view.show_coverage(store, project, found)
+        embedding_view.show_coverage(store, project, found, says_how=len(ways) > 1)
+    if len(ways) == 1:
+        st.caption(*ways)
     frame.link("embeddings", "Change how tokens are looked up", icon=":material/manage_search:")
 
 

@@ -137,7 +137,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says():
         found.lower <= true <= found.upper
         for found in (agreement(pd.DataFrame(drawn(60)), resamples=300, seed=seed) for seed in range(200))
     ]
-    assert 0.84 <= np.mean(held) <= 0.96  # 90 % ∓ 3 standard errors
+    assert 0.84 <= np.mean(held) <= 0.96  # 90% ∓ 3 standard errors
 
 
 def test_one_unit_has_no_interval():

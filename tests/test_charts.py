@@ -152,6 +152,12 @@ def test_the_axis_of_a_correlation_ends_at_one_unless_a_value_is_above() -> None
     assert {tuple(of["x"]["scale"]["domain"]) for of in encodings(spec) if "scale" in of.get("x", {})} == {(0.0, 0.8)}
 
 
+def test_each_model_is_labelled_with_its_own_figure() -> None:
+    spec = specification(evaluation.standings(models().assign(corrected=[-0.1, 0.5]), "ρ_w"))
+    labels = {(row["embedding"], row["said"]) for rows in spec["datasets"].values() for row in rows}
+    assert labels == {("a", "−0.10"), ("b", "0.50")}
+
+
 def test_of_many_models_the_first_are_drawn_and_the_last_label_is_not_cut() -> None:
     names = [f"model {number}" for number in range(120)]
     table = pd.concat([models().head(1)] * 120).assign(embedding=names, estimate=np.linspace(0.1, 0.9, 120))

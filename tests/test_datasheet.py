@@ -1,4 +1,4 @@
-"""The datasheet: its figures are the project's, its words are escaped, and what nobody recorded is called so."""
+"""The datasheet: its figures are the project's, its words are escaped, and what nobody recorded is marked as such."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_random_rankings_have_their_expected_figures() -> None:
     found = random_ranking(pairs, draws=150, rng=np.random.default_rng(2))
     assert found.draws == 150
     assert found.expected.rho.estimate == pytest.approx(0, abs=0.02)
-    # Spearman's ρ of chance has variance 1/(n − 1), so 90 % of it lie within 1.645 of its roots.
+    # Spearman's ρ of chance has variance 1/(n − 1), so 90% of it lie within 1.645 of its roots.
     assert found.expected.rho.upper == pytest.approx(1.645 / np.sqrt(189), abs=0.03)
     assert found.expected.rho_w.estimate < 0
     assert found.expected.precision.estimate == pytest.approx(20 / 190, abs=0.02)

@@ -99,7 +99,7 @@ def test_a_figure_and_the_interval_beside_it_are_of_one_kind() -> None:
     found = with_an_interval_above(seen(TOKENS, TOKENS[:9]), "ρ_w")
     text = answer(found.view, found, None)
     assert text == (
-        "**Good and Poor lead: ρ_w = 0.838** (90 % with other voters: 0.820 to 0.856) on 9 of 10 items, those "
+        "**Good and Poor lead: ρ_w = 0.838** (90% with other voters: 0.820 to 0.856) on 9 of 10 items, those "
         "that all cover."
     )
     common = found.view.common
@@ -112,7 +112,7 @@ def test_a_figure_and_the_interval_beside_it_are_of_one_kind() -> None:
 def test_of_a_single_model_each_interval_stands_beside_its_figure() -> None:
     compared = compare(dataset(), [model("Good", TOKENS, 1)])
     found = with_an_interval_above(view_of(dataset(), compared), "ρ_w", "τ_w")
-    interval = "0.838 (90 % with other voters: 0.820 to 0.856)"
+    interval = "0.838 (90% with other voters: 0.820 to 0.856)"
     assert answer(found.view, found, None) == (
         f"**Good reaches ρ_w = {interval} and τ_w = {interval}** on 10 of 10 items. "
         "The noise of the votes is taken out of ρ_w and τ_w."

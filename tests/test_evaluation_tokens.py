@@ -103,7 +103,7 @@ def test_half_of_the_tokens_are_degrees_of_freedom() -> None:
 
 
 def test_intervals_of_few_tokens_hold_in_nine_of_ten_samples() -> None:
-    """120 samples of 20 tokens: intervals of ρ that hold with .9 do so in 83 to 96 % of them."""
+    """120 samples of 20 tokens: intervals of ρ that hold with .9 do so in 83 to 96% of them."""
     drawn, estimates = [], []
     for seed in range(120):
         rng = np.random.default_rng([seed, 16])
@@ -270,7 +270,7 @@ def test_pairs_that_are_no_items_are_asked_of_the_model() -> None:
 
 
 def test_p_values_of_unrelated_models_are_uniform() -> None:
-    """Of 60 models that know nothing, 5 % are to have a p of .05 or less, 50 % of .5 or less."""
+    """Of 60 models that know nothing, 5% are to have a p of .05 or less, 50% of .5 or less."""
     p = []
     for seed in range(60):
         rng = np.random.default_rng([seed, 12])
@@ -284,7 +284,7 @@ def test_p_values_of_unrelated_models_are_uniform() -> None:
 
 
 def test_critical_values_of_spearman_are_the_known_ones() -> None:
-    """Spearman's ρ of n = 10: .564 is the one-sided 5 % point (Zar 1972, Journal of the American Statistical
+    """Spearman's ρ of n = 10: .564 is the one-sided 5% point (Zar 1972, Journal of the American Statistical
     Association 67, table 1)."""
     found = critical_values(10, names=["rho", "rho_w"], simulations=4000, rng=np.random.default_rng(13))
     assert found["rho"][1] == pytest.approx(0.564, abs=0.03)
@@ -317,7 +317,7 @@ def test_groups_are_the_largest_sets_that_are_not_told_apart() -> None:
 
 
 def test_what_it_takes_to_tell_two_apart() -> None:
-    # 1.645 + .842 standard errors away at f times as much: the power there is 80 %.
+    # 1.645 + .842 standard errors away at f times as much: the power there is 80%.
     factor = times_needed(0.1, 0.08)
     assert 0.1 / (0.08 / math.sqrt(factor)) == pytest.approx(1.6448536 + 0.8416212)
     assert times_needed(0, 0.1) == math.inf

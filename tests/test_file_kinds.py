@@ -67,15 +67,15 @@ def dataset_frame() -> pd.DataFrame:
 
 # What it is → its bytes, the places that take it, and what the refusal elsewhere says.
 FILES: dict[str, tuple[Callable[[], bytes], set[str], str]] = {
-    "token table": (lambda: b"Area;Token\nsea;ship\nsea;boat\n", {"tokens"}, "Add it on the page Tokens"),
-    "token list": (lambda: b"ship\nboat\nmachine learning\n", {"tokens"}, "Add it on the page Tokens"),
-    "token workbook": (lambda: workbook({"A": TABLE}), {"tokens"}, "Add it on the page Tokens"),
+    "token table": (lambda: b"Area;Token\nsea;ship\nsea;boat\n", {"tokens"}, "Add it on the Tokens page"),
+    "token list": (lambda: b"ship\nboat\nmachine learning\n", {"tokens"}, "Add it on the Tokens page"),
+    "token workbook": (lambda: workbook({"A": TABLE}), {"tokens"}, "Add it on the Tokens page"),
     "frequencies": (lambda: b"word\tcount\nsea\t30\nship\t10\n", {"tokens", "frequencies"}, "where frequencies come"),
-    "GloVe text": (lambda: VECTORS, {"embeddings"}, "Import it on the page Embeddings"),
-    "word2vec text": (lambda: b"3 8\n" + VECTORS, {"embeddings"}, "Import it on the page Embeddings"),
-    "NumPy array": (array, {"embeddings"}, "Import it on the page Embeddings"),
+    "GloVe text": (lambda: VECTORS, {"embeddings"}, "Import it on the Embeddings page"),
+    "word2vec text": (lambda: b"3 8\n" + VECTORS, {"embeddings"}, "Import it on the Embeddings page"),
+    "NumPy array": (array, {"embeddings"}, "Import it on the Embeddings page"),
     "similarities": (
-        lambda: b"token_a,token_b,similarity\nship,boat,0.8\n", {"embeddings", "ratings", "scores"}, "page Embeddings"
+        lambda: b"token_a,token_b,similarity\nship,boat,0.8\n", {"embeddings", "ratings", "scores"}, "Embeddings page"
     ),
     "batch": (batch, set(), "It goes to the platform"),
     "Label Studio's tasks": (lambda: write_tasks(SHOWN), set(), "It goes to the platform"),
@@ -227,7 +227,7 @@ def test_results_of_another_project_are_told_by_its_name(store: Store) -> None:
         (["tokens"], "Mechanical Turk", "Upload results"),
         (["ratings"], "batch", "It goes to the platform"),
         (["groups"], "project file", "New project, import"),
-        (["best-worst"], "token table", "on the page Tokens"),
+        (["best-worst"], "token table", "on the Tokens page"),
         (["group-orders"], "PNG", "is a picture"),
     ],
 )

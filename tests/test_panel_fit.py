@@ -115,7 +115,7 @@ def test_doubled_nonconformity_is_seen():
 @pytest.mark.release
 @pytest.mark.release
 def test_intervals_hold_the_truth():
-    """A small version of `python -m bench.panel_coverage`: 16 campaigns × 4 figures at 90 %."""
+    """A small version of `python -m bench.panel_coverage`: 16 campaigns × 4 figures at 90%."""
     panel, plan = Panel(40, (0.04, 0.24), (0.01, 0.09)), Plan(150, 4, 0.5, 30)
     truths = (0.14, 0.2, 0.05, 0.08)
     held = np.zeros((16, 4), dtype=bool)
@@ -127,7 +127,7 @@ def test_intervals_hold_the_truth():
         fit = fit_panel(votes, similarity=exponential(150), rng=rng, resamples=80)
         parts = fit.nonconformity.mean, fit.nonconformity.width, fit.oversight.mean, fit.oversight.width
         held[seed] = [part.lower <= truth <= part.upper for part, truth in zip(parts, truths, strict=True)]
-    # 64 intervals at 90 %: 57.6 expected, and were they independent 51 or fewer came about once in 200 times.
+    # 64 intervals at 90%: 57.6 expected, and were they independent 51 or fewer came about once in 200 times.
     assert held.sum() >= 52
     assert (held.sum(axis=0) >= 11).all()
 

@@ -142,7 +142,7 @@ def test_the_difference_told_apart_follows_from_what_votes_add():
 
 
 def test_two_models_that_far_apart_are_told_apart_as_often_as_said():
-    """The definition, by other campaigns: with the spread of errors s, |d| > 1.96·s in 80 % of them at d = δ."""
+    """The definition, by other campaigns: with the spread of errors s, |d| > 1.96·s in 80% of them at d = δ."""
     plan = Plan(40, 3, 0.5, 20)
     delta = forecast(SMALL, plan, "paper", seed=3, n=60).separable
     one, other = made_up_models(SMALL, 3)[0]

@@ -53,11 +53,11 @@ def test_the_more_voters_the_more_it_takes():
 
 
 def test_voters_without_a_preference_are_rarely_flagged():
-    """400 campaigns of 30 voters: false flags in at most 5 % of them, and the exact test is careful."""
+    """400 campaigns of 30 voters: false flags in at most 5% of them, and the exact test is careful."""
     rng = np.random.default_rng(3)
     voters = np.repeat(np.arange(30), 40)
     wrong = sum(len(side_bias(voters, rng.random(1200) < 0.5).flagged) > 0 for _ in range(400))
-    assert wrong <= 28  # 5 % of 400 and twice the binomial's spread
+    assert wrong <= 28  # 5% of 400 and twice the binomial's spread
 
 
 @pytest.mark.parametrize(("voter", "left", "level"), [(["a"], [True, False], 0.05), (["a"], [True], 0.0)])

@@ -255,7 +255,7 @@ def test_simulated_ratings_are_the_scale_s_own():
     )
     one, other = model.halves(counts, np.random.default_rng(1))
     assert set(np.round(one * 3)) <= set(range(13))
-    # Half the ratings are 0, 30 % are 1, 20 % are 4.
+    # Half the ratings are 0, 30% are 1, 20% are 4.
     assert (one.sum() * 3 + other.sum() * 5) / 2400 == pytest.approx(0.3 + 0.8, abs=1e-9)
     assert np.corrcoef(one, other)[0, 1] > 0.7
 

@@ -144,7 +144,7 @@ def test_settings_read_back_as_they_were_stored():
 def test_settings_without_sense_are_refused():
     for change, said in (
         ({"raters": 0}, "People per question"),
-        ({"size": 2}, "Items a tuple"),
+        ({"size": 2}, "Items per tuple"),
         ({"keep": 0}, "goes on"),
         ({"scale": RatingScale("fine", 0, 1, 0.0001)}, "more than 1,001 values"),
     ):

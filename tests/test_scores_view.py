@@ -28,7 +28,7 @@ def test_the_leader_says_how_many_are_tied():
     assert view_of(DATASET).leader == "Ship – boat, 0.900 and 1 more, tied"
     assert view_of(DATASET.iloc[2:]).leader == "R&D – a.b, 0.500"
     known = DATASET.iloc[2:].assign(lower=0.25, upper=0.625)
-    assert view_of(known).leader == "R&D – a.b, 0.500 (90 %: 0.250 to 0.625)"
+    assert view_of(known).leader == "R&D – a.b, 0.500 (90%: 0.250 to 0.625)"
 
 
 def test_items_of_two_areas_with_the_same_tokens_are_told_apart():

@@ -33,12 +33,12 @@ def told(first: str, second: str, lower: float, upper: float) -> PairwiseDiffere
     [
         ("gg", "All 2 points are good."),
         ("g", "The only point is good."),
-        ("rag", "1 bad and 1 weak of 3 points; the rest is good."),
-        ("ra", "1 bad and 1 weak of 2 points."),
-        ("rr", "2 bad of 2 points."),
-        ("rg", "1 bad of 2 points; the rest is good."),
-        ("a", "1 weak of 1 points."),
-        ("agg", "1 weak of 3 points; the rest is good."),
+        ("rag", "Of 3 points 1 is bad and 1 is weak; the other is good."),
+        ("ra", "Of 2 points 1 is bad and 1 is weak."),
+        ("rr", "Of 2 points 2 are bad."),
+        ("rg", "Of 2 points 1 is bad; the other is good."),
+        ("a", "The only point is weak."),
+        ("agg", "Of 3 points 1 is weak; the others are good."),
     ],
 )
 def test_how_many_points_are_bad(levels: str, said: str) -> None:
@@ -75,7 +75,7 @@ def test_what_is_needed_is_said_as_its_own_words_have_it(unit: str) -> None:
     fewer = Needed(unit, "rho_w", 0.1, None, None, None, 50, 9000, False, tried)
     for needed in (known, more, fewer):
         said = evaluate_needed.sentence(needed, "a", "b", 1000)
-        assert said == f"To tell a and b apart with 80 % takes {needed}; there are 1,000 now."
+        assert said == f"To tell a and b apart with 80% takes {needed}; there are 1,000 now."
     assert evaluate_needed.simulated(known) == f"5 simulations of 50 to 9,000 {unit}."
 
 

@@ -175,7 +175,7 @@ def count_checks(plan: Plan, checks: CheckSettings | None, *, task_size: int, n_
 
 
 def proposed_checks(plan: Plan) -> CheckSettings:
-    """The checks of a new plan: those of `CheckSettings`, with fewer audits where they cost over 3 % of its votes.
+    """The checks of a new plan: those of `CheckSettings`, with fewer audits where they cost over 3% of its votes.
 
     >>> proposed_checks(Plan(990, 7, 0.5, 20)).audit_items, proposed_checks(Plan(21, 4, 0.5, 20)).audit_items
     (6, 1)
@@ -215,7 +215,7 @@ def on_voting_page(checks: CheckSettings | None, tasks_per_voter: int) -> TaskCh
 
 
 CLEAR = 0.98  # an ordinary voter who reads names the right item at least so often …
-DOUBT = 2.33  # … and that at the 99 % lower bound of the difference of the two scores
+DOUBT = 2.33  # … and that at the 99% lower bound of the difference of the two scores
 
 
 def clear_pairs(fitted: FittedVotes, n: int, *, rng: np.random.Generator) -> list[tuple[int, int]]:

@@ -57,7 +57,7 @@ class LeadingItems:
 
     selection : the items that stay, and ties at the cut (see `Selection`).
     n_top, probability : of every item of the fit, to be truly among the first `n_top`; shape (n_items,).
-    lost : items of the true top that were cut, expected; certain : items among the first with 95 % or more.
+    lost : items of the true top that were cut, expected; certain : items among the first with 95% or more.
     """
 
     selection: Selection

@@ -27,6 +27,33 @@ def percent(share: float, digits: int = 0) -> str:
     return shown
 
 
+def percent_as_set(share: float) -> str:
+    """A share that somebody chose, in per cent with the decimals it was chosen with (three digits at the most).
+
+    >>> percent_as_set(0.1), percent_as_set(0.025), percent_as_set(0.2)
+    ('10%', '2.5%', '20%')
+    """
+    return f"{100 * share:.3g}%"
+
+
+def with_minus(text: str) -> str:
+    """Figures in words with a minus sign where they have a hyphen; only for text that holds nothing but figures.
+
+    >>> with_minus("-0.15 (-0.19 to 0.02)")
+    '−0.15 (−0.19 to 0.02)'
+    """
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def with_decimals(value: float | None, digits: int = 3) -> str:
+    """A figure with so many decimals; a dash where there is none.
+
+    >>> with_decimals(0.5871), with_decimals(-0.1534, 2), with_decimals(None)
+    ('0.587', '−0.15', '–')
+    """
+    return "–" if value is None or np.isnan(value) else with_minus(f"{value:.{digits}f}")
+
+
 def in_percent(shares: ArrayLike, digits: int = 0) -> NDArray[np.float64]:
     """Shares, 0 to 1, times a hundred, for a column of so many decimals; NaN stays. An end that isn't reached is a step
     away from it: a column holds numbers, so it can't say “over”.

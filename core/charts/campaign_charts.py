@@ -234,7 +234,7 @@ def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
             alt.Tooltip("protocol:N", title="Protocol"),
             alt.Tooltip("votes:Q", title="Votes", format=","),
             alt.Tooltip("mean:Q", title="Mean", format=".3f"),
-            alt.Tooltip("lower:Q", title="90 % from", format=".3f"),
+            alt.Tooltip("lower:Q", title="90% from", format=".3f"),
             alt.Tooltip("upper:Q", title="to", format=".3f"),
         ],
     )
@@ -259,14 +259,14 @@ def top_intervals(top: pd.DataFrame) -> Chart:
         alt.Tooltip("pair:N", title="Item"),
         alt.Tooltip("rank:Q", title="Rank"),
         alt.Tooltip("score:Q", title="Score", format=".3f"),
-        alt.Tooltip("lower:Q", title="90 % from", format=".3f"),
+        alt.Tooltip("lower:Q", title="90% from", format=".3f"),
         alt.Tooltip("upper:Q", title="to", format=".3f"),
         alt.Tooltip("votes:Q", title="Votes", format=","),
     ]
     base = alt.Chart(shown).encode(y=pairs, tooltip=tooltip)
     has_intervals = shown["lower"].notna().any()
     x: dict[str, Any] = {
-        "title": "Score with its 90 % interval" if has_intervals else "Score",
+        "title": "Score with its 90% interval" if has_intervals else "Score",
         "scale": alt.Scale(zero=False),
         "axis": alt.Axis(**FLUSH, tickCount=6),
     }
@@ -291,7 +291,7 @@ def places_by_ballot(history: pd.DataFrame) -> Chart:
 
     `history` has the columns of
     `core.views.scores.scores_page.STABILISATION_COLUMNS`. Places run down a logarithmic axis, as
-    top places weigh more. A bar is the 90 % interval of the place, where there is one. The item under the pointer is
+    top places weigh more. A bar is the 90% interval of the place, where there is one. The item under the pointer is
     orange.
     """
     n_shown = int(history["place"].max()) if len(history) else 1
@@ -370,7 +370,7 @@ def _first_of(pairs: pd.Series) -> str:
 
 def _tooltip(frame: pd.DataFrame) -> list[alt.Tooltip]:
     bounds = [
-        alt.Tooltip("rank_lower:Q", title="90 % from", format=".1f"),
+        alt.Tooltip("rank_lower:Q", title="90% from", format=".1f"),
         alt.Tooltip("rank_upper:Q", title="to", format=".1f"),
     ]
     return [

@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ..base.numbers_in_words import with_decimals
 from .campaign_charts import BALLOT_COLOURS, BLUE, FLUSH, GREY, ORANGE, Chart, bare, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
@@ -76,7 +77,7 @@ def figures_by_model(
     for kind in kinds:
         aside = -6 if kind == VOTES else 6
         of_kind = alt.Chart(long[long["interval"] == kind])
-        said = [_model(), alt.Tooltip("interval:N", title="90 % with"), _three("at", "Without its bias")]
+        said = [_model(), alt.Tooltip("interval:N", title="90% with"), _three("at", "Without its bias")]
         said += [_three("from", "From"), _three("to", "To")]
         legend = alt.Legend(orient="top", offset=34)  # above the names of lines
         colour = alt.Color("interval:N", title=None, scale=colours, legend=legend)
@@ -99,9 +100,8 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
     """
     shown = table.assign(at=table["corrected"].fillna(table["estimate"])).dropna(subset=["at"])
     shown = shown.rename(columns={"token lower": "from", "token upper": "to"})
-    shown = shown.sort_values("at", ascending=False).assign(
-        said=shown["at"].map(lambda at: f"{at:.2f}".replace("-", "−"))
-    )
+    shown = shown.sort_values("at", ascending=False)
+    shown["said"] = [with_decimals(at, 2) for at in shown["at"]]
     y = alt.Y("embedding:N", sort=list(shown["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
     scale = _up_to_one([shown[name] for name in ("at", "lower", "upper", "from", "to")], zero=True)
     x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", scale=scale, axis=alt.Axis(**FLUSH, tickCount=6))
@@ -132,7 +132,7 @@ def _wrapped() -> alt.Axis:
 
 
 def _ends() -> list[alt.Tooltip]:
-    ends = {"lower": "90 % with other voters, from", "upper": "to", "from": "With other tokens, from", "to": "to "}
+    ends = {"lower": "90% with other voters, from", "upper": "to", "from": "With other tokens, from", "to": "to "}
     return [_three(name, title) for name, title in ends.items()]
 
 

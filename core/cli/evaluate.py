@@ -46,7 +46,7 @@ def needed_json(
 
 def needed_lines(told: dict[str, Any]) -> list[str]:
     """The same for people."""
-    what = f"To tell {told['first']} and {told['second']} apart by {told['figure']} with 80 %: "
+    what = f"To tell {told['first']} and {told['second']} apart by {told['figure']} with 80%: "
     return [*(what + each["says"] for each in told["found"]), *told["problems"]]
 
 
@@ -305,12 +305,12 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
 )
 @click.option("--metric", "metrics", multiple=True, type=click.Choice(METRICS), help="Figures to show. Repeatable.")
 @click.option("--top", type=int, default=20, show_default=True, help="The k of the precision among the top k.")
-@click.option("--tokens", "with_tokens", is_flag=True, help="With 90 % intervals over tokens, resampled by --seed.")
+@click.option("--tokens", "with_tokens", is_flag=True, help="With 90% intervals over tokens, resampled by --seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the resampled tokens and of simulations.")
 @click.option(
     "--needed",
     is_flag=True,
-    help="Simulate how many votes and tokens tell the first two models apart with 80 %, by the first --metric.",
+    help="Simulate how many votes and tokens tell the first two models apart with 80%, by the first --metric.",
 )
 @click.option("--votes", type=int, default=0, help="With --needed: where its search begins; default: 20 per item.")
 @click.option("--most", type=int, default=0, help="With --needed: the most votes tried; default: 16 times --votes.")

@@ -39,7 +39,7 @@ def _opened(project: str) -> tuple[Store, str]:
 @click.option("--most-tokens", type=int, default=16, show_default=True, help="Of an answer; 0 for no bound.")
 @click.option("--input-price", type=float, help="Of a million tokens sent, in the money of the plan.")
 @click.option("--output-price", type=float, help="Of a million tokens answered.")
-@click.option("--at-once", type=int, default=4, show_default=True, help="Comparisons on the way at a time.")
+@click.option("--at-once", type=int, default=4, show_default=True, help="Comparisons asked at the same time.")
 @with_json
 def on_command(
     project: str, address: str, model: str, temperature: float, own_temperature: bool, most_tokens: int,

@@ -93,7 +93,7 @@ def compare_schemes_command(
     width = max(len(label) for label, _ in [*lines, *only_said])
     parts = ["\n".join(f"{label.ljust(width)}  {value}" for label, value in [*lines, *only_said])]
     if found.over:
-        parts.append(f"In brackets: 90 % intervals over {found.over}; votes and ratings are taken as they are.")
+        parts.append(f"In brackets: 90% intervals over {found.over}; votes and ratings are taken as they are.")
     if found.n and n_items > 0:
         parts.append("Where they part most (gap above 0: the first puts it higher):")
         header = ("item", "rank, first", "rank, second", "gap")
@@ -158,7 +158,7 @@ def _best_worst_text(found: BestWorstReport) -> str:
     parts = [f"{read.n_judgements:,} judgements of {len(read.items):,} items, {who}."]
     halves = (("judgements", found.by_judgement), ("voters", found.by_voter))
     parts.append("\n".join(f"Halves of the {what}: {halves_text(each)}" for what, each in halves))
-    header = ("item", "shown", "best", "worst", "count (90 %)", "score θ (90 %)")
+    header = ("item", "shown", "best", "worst", "count (90%)", "score θ (90%)")
     rows = [
         [str(row[0]), *(f"{n:,}" for n in row[1:4]), _bounded(*row[4:7]), _bounded(*row[7:10])] for row in _rows(found)
     ]

@@ -11,7 +11,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from .. import __version__
-from ..base.numbers_in_words import percent
+from ..base.numbers_in_words import percent_as_set
 from ..dataset.datasheet.facts import (
     AreaFacts,
     BallotFacts,
@@ -118,7 +118,7 @@ FIGURES = ("rho_w", "tau_w", "rho", "tau")  # of baselines
 
 
 def _with_baselines(facts: Facts) -> Facts:
-    """The facts with the rankings that know nothing of meaning, as the page Evaluate has them."""
+    """The facts with the rankings that know nothing of meaning, as the Evaluate page has them."""
     try:
         found = baselines(facts.dataset, rng=np.random.default_rng([facts.seed, 11, BASELINES]))
     except InputError as error:
@@ -152,7 +152,9 @@ def _areas(
     rare: dict[str, int] = {}
     said = ""
     if judged is not None:
-        said = f"{judged.source.label}; a token is rare below {percent(judged.source.share)} of the mean frequency"
+        said = (
+            f"{judged.source.label}; a token is rare below {percent_as_set(judged.source.share)} of the mean frequency"
+        )
         said += " (a proxy for the domain's own texts)" if judged.is_proxy else ""
         if judged.problem:
             said += f". Not known now: {judged.problem}"

@@ -9,7 +9,7 @@ Scales don't matter, ranks do: 1 is the top, ties share their average rank, over
 Spearman's ρ and Kendall's τ, all ranks alike; ρ_w with the weights of both tops (Eqs. 8, 9), and with those of one
 scheme's top only, which asks whether the other finds again what stands at the top there.
 
-Intervals (90 %) are over tokens where they are known (`core.evaluation.token_intervals` states the correction), else
+Intervals (90%) are over tokens where they are known (`core.evaluation.token_intervals` states the correction), else
 over items: would other items of these kinds have said the same? They take the scores as they are: other voters aren't
 in it.
 """

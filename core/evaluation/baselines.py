@@ -117,7 +117,7 @@ class Spelling:
 
 @dataclass(frozen=True)
 class RandomRanking:
-    """What rankings of the items by chance get: `expected` has the mean of each figure, with the middle 90 % as bounds.
+    """What rankings of the items by chance get: `expected` has the mean of each figure, with the middle 90% as bounds.
 
     Of `draws` seeded rankings. ρ_w and τ_w of chance lie below 0 on average: an item at the top of only one of two
     rankings weighs much.

@@ -1,4 +1,4 @@
-"""How many votes, or tokens, tell two models apart with a probability of 80 %, by simulation.
+"""How many votes, or tokens, tell two models apart with a probability of 80%, by simulation.
 
 Votes: campaigns of the protocol "runoff" are simulated, with simulated voters (`core.voters.model`) who go by the
 dataset's ranking, and the two models as they are. Each campaign's votes are resampled and the paired interval of the
@@ -8,7 +8,7 @@ are, with the intervals of `core.evaluation.token_intervals`; more tokens than t
 
 With n of either, two are told apart with about the probability Φ(a·√n − b), as errors shrink with the root of n; b is
 near 1.645. Both are fitted to all that was tried, b with a normal prior about 1.645, and the answer is where the curve
-meets 80 %, with the interval that the number of simulations leaves: 1.645 times the posterior's spread about it, over a
+meets 80%, with the interval that the number of simulations leaves: 1.645 times the posterior's spread about it, over a
 grid of a and b, on the scale of logarithms.
 """
 
@@ -41,7 +41,7 @@ from .vote_intervals import FIGURES, difference_interval, draw_scores
 Progress = Callable[[int, int], None]
 
 EXPECTED_B, PRIOR = 1.645, 0.5  # of b's normal prior: its mean, and its standard deviation
-NORMAL_90 = 1.645  # standard errors on either side that hold 90 % of a normal distribution
+NORMAL_90 = 1.645  # standard errors on either side that hold 90% of a normal distribution
 ROUGH, FINE = 6, 20  # tries of each amount while the place is sought, and about it
 RESAMPLES = 40
 WEIGHTED = FigureSettings(names=("rho_w",))
@@ -75,7 +75,7 @@ class PowerEstimate:
 
 @dataclass(frozen=True)
 class Needed:
-    """What tells two models apart with 80 %: `amount` votes or tokens, `lower` to `upper` by 90 % simulation error.
+    """What tells two models apart with 80%: `amount` votes or tokens, `lower` to `upper` by 90% simulation error.
 
     amount is None where it lies outside of what was tried: above `most` where `is_more`, else at or under `least`.
     """
@@ -111,7 +111,7 @@ def votes_needed(
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Needed:
-    """How many votes tell two models apart with 80 %, were the dataset's ranking the true one.
+    """How many votes tell two models apart with 80%, were the dataset's ranking the true one.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def tokens_needed(
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Needed:
-    """How many of the dataset's tokens tell two models apart with 80 %, by subsets of them, each area's in proportion.
+    """How many of the dataset's tokens tell two models apart with 80%, by subsets of them, each area's in proportion.
 
     pairs : area, token_a, token_b and score of the items that both models cover; models : what they say, each (n,);
     taken : one figure, and how. Raises the errors of `draw_tokens`.
@@ -217,7 +217,7 @@ def _search(
     progress: Progress | None,
     most: int | None = None,
 ) -> Needed:
-    """Find the two amounts between which 80 % are reached, try more there, and read it off the curve."""
+    """Find the two amounts between which 80% are reached, try more there, and read it off the curve."""
     counts: dict[int, list[int]] = {}
     most = most or amounts[-1]
     total = 4 * ROUGH + 4 * FINE

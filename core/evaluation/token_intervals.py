@@ -388,7 +388,7 @@ class PairwiseDifference:
     """What is known of the difference between two models.
 
     difference : the first's figure less the second's, over the items that both are taken over; corrected and error :
-    the same without the bias of resampling, and its standard error; lower, upper : 90 % interval; first_better :
+    the same without the bias of resampling, and its standard error; lower, upper : 90% interval; first_better :
     Φ(corrected / error), the probability that the true difference is above 0 where the corrected one is taken as normal
     about it; p : two-sided, adjusted by Holm for all pairs of models; is_apart : p is at
     most 0.1.

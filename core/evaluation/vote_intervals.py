@@ -283,7 +283,7 @@ MOST_FOR_TAU_OF_AREAS = 300  # items of the ranking: from more of them, bounds o
 
 WHY_NOT_PAPER = (
     "There are no intervals by the paper's protocol: resampling voters doesn't show by how much rescaled win ratios "
-    "misplace items, and in simulated campaigns 90 % intervals held the true τ_w in only 37 to 71 of 100."
+    "misplace items, and in simulated campaigns 90% intervals held the true τ_w in only 37 to 71 of 100."
 )
 
 
@@ -291,7 +291,7 @@ WHY_NOT_PAPER = (
 class ModelDifference:
     """How sure it is that one model ranks the items better than another, over the items that all models cover.
 
-    difference : the first model's `figure` less the second's; lower, upper : its 90 % interval; error : its standard
+    difference : the first model's `figure` less the second's; lower, upper : its 90% interval; error : its standard
     error; corrected : the difference with the noise of the votes taken out; first_better : the probability that the
     first is better, with the difference taken as normal about the corrected one.
     """

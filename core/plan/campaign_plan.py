@@ -149,7 +149,7 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             highest,
             keep,
             (
-                f"The share that stays, α, is {keep:.3g}, over {highest:.3g}; more than 10 % of the items "
+                f"The share that stays, α, is {keep:.3g}, over {highest:.3g}; more than 10% of the items "
                 f"({plan.sizes[-1]} of {n}) reach the last ballot, so the votes are hardly focused on the top."
             ),
         )
@@ -367,7 +367,7 @@ def cost(
     seconds_per_comparison : mean time t̄ of one vote, above 0.
     comparisons_per_task : comparisons of the plan in one task; the last task of a ballot may have fewer.
     reward : paid for one assignment, that is to each voter who finishes a task; at least 0.
-    fee : the platform's share on top of the reward, 0.2 = 20 %. Any fee is at least 0.01 an assignment.
+    fee : the platform's share on top of the reward, 0.2 = 20%. Any fee is at least 0.01 an assignment.
     check_votes : check votes on top of the plan's, in all ballots together, in tasks that there are anyway.
 
     Raises `PlanError` for values out of range.

@@ -273,10 +273,10 @@ class RoundKind(QuestionKind, Page):
         limits = {
             "raters": (1, 1000, "People per question"),
             "task_size": (1, MAX_TASK_SIZE, "Questions per task"),
-            "size": (3, 10, "Items a tuple"),
+            "size": (3, 10, "Items per tuple"),
             "appearances": (1, 1000, "Tuples per item"),
             "keep": (0.01, 1, "The share that goes on"),
-            "seconds": (0.1, 3600, "Seconds a question"),
+            "seconds": (0.1, 3600, "Seconds per question"),
             "reward": (0, 10_000, "The reward"),
             "fee": (0, 10, "The fee"),
             "seed": (0, 2**31 - 1, "The seed"),

@@ -54,7 +54,7 @@ _LIMITS = {
     "tasks_per_voter": (1, 1000, "Tasks per voter"),
     "votes_per_comparison": (1, 20, "Votes per comparison"),
     "minutes_per_task": (1, 1440, "Minutes per task"),
-    "n_gold": (0, 10, "Checks a task"),
+    "n_gold": (0, 10, "Checks per task"),
     "gold_allowed": (0, 100, "Checks that may fail"),
     "n_repeats": (0, 10, "Repeats per task"),
 }

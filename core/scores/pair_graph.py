@@ -224,7 +224,7 @@ class PairGraph:
 
         The estimate is 1/d + mean over random signs s of s·((L + ridge·1)⁻¹ − D⁻¹) s, D the diagonal: only the
         part of the inverse off D⁻¹ is left to chance (Hutchinson's estimator with a control variate). Same
-        graph, same figures: the signs come from a seed of their own. Relative error some 2 % at 20 votes per item.
+        graph, same figures: the signs come from a seed of their own. Relative error some 2% at 20 votes per item.
         """
         if self.n_items <= MOST_DENSE:
             return np.diag(self.covariance(ridge)).copy()

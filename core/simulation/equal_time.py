@@ -169,7 +169,7 @@ class KindAtTimes:
 class BreakEven:
     """Where a kind is level with comparisons in what they are judged by.
 
-    cost : of a judgement, in comparisons, with its 90 % interval over panels; ratio : of the time to read an item to
+    cost : of a judgement, in comparisons, with its 90% interval over panels; ratio : of the time to read an item to
     that to decide, above which the kind is ahead. NaN where the kind is ahead whatever the two times are (`always`
     True), or behind (False).
     """

@@ -73,7 +73,7 @@ class ForecastAssumptions:
 
 
 class Band(NamedTuple):
-    """A figure over simulated campaigns: its mean, the standard error of that, and where 90 % of campaigns lie."""
+    """A figure over simulated campaigns: its mean, the standard error of that, and where 90% of campaigns lie."""
 
     mean: float
     error: float
@@ -88,7 +88,7 @@ class Forecast:
     rho_w, tau_w, rho, tau : between the scores and the true ranking.
     cut : expected share of the `n_top` true top items that aren't in the last ballot, 0 where no ballot cuts; None
         where the last ballot has no room for any.
-    separable : the smallest difference in ρ_w of two models that the dataset tells apart in 80 % of campaigns, at 5 %
+    separable : the smallest difference in ρ_w of two models that the dataset tells apart in 80% of campaigns, at 5%
         two-sided; see `separable_difference`.
     n_campaigns : simulated; `n_items` of them were simulated where the project has more.
     """
@@ -170,7 +170,7 @@ def number_of_campaigns(plan: Plan, protocol: str = "paper") -> int:
 
 
 def band(values: Floats) -> Band:
-    """Mean, standard error and the middle 90 % of values over campaigns; NaN if one of them is undefined."""
+    """Mean, standard error and the middle 90% of values over campaigns; NaN if one of them is undefined."""
     if np.isnan(values).any():
         return Band(np.nan, np.nan, np.nan, np.nan)
     lower, upper = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
@@ -178,7 +178,7 @@ def band(values: Floats) -> Band:
 
 
 def separable_difference(errors: Floats) -> float:
-    """The smallest difference of two models' ρ_w that is told apart with 80 % power at 5 %, two-sided.
+    """The smallest difference of two models' ρ_w that is told apart with 80% power at 5%, two-sided.
 
     δ = (q(1 − .05/2) + q(.80))·s, with q the normal quantiles and s the root mean square of `errors`: what votes add
     to the difference that two models have against the true ranking of these items. NaN if an error is undefined.

@@ -1,6 +1,6 @@
 """How frequent tokens are, read from lists of word counts or proxies of them, and which tokens of an area are rare.
 
-A token is rare if its frequency in a corpus of texts of the domain is under a share (10 % by default) of the mean
+A token is rare if its frequency in a corpus of texts of the domain is under a share (10% by default) of the mean
 frequency of that corpus's tokens: Lombardo et al. (2020), EMNLP, footnote 2, which also says what to do about them.
 Only a frequency list of that corpus says so ("corpus"). Two proxies stand in where there is none, and are labelled: the
 order of an embedding's vocabulary, and the package wordfreq.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import cdist
 
+from ..base.numbers_in_words import percent
 from ..errors import InputError, Issue
 from ..tables import ITEMS, Schema
 from .files import AreaTokens, clean_token
@@ -219,7 +220,7 @@ def _near(tokens: Sequence[str], threshold: float) -> Iterable[tuple[int, int, f
         elif (a, b) in plurals:
             yield a, b, value, "the same but for a plural ending"
         else:
-            yield a, b, value, f"{value:.0f} % the same letters in order"
+            yield a, b, value, f"{percent(value / 100)} the same letters in order"
 
 
 def _grouped(texts: Sequence[str]) -> list[list[int]]:

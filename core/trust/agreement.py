@@ -21,6 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.estimates import Share, widened_tails
+from ..base.numbers_in_words import percent, with_decimals
 from ..errors import InputError, UndefinedMetricError
 from ..tables import Floats
 
@@ -52,8 +53,8 @@ class KrippendorffAlpha:
         """The interval in words, or why there is none."""
         if np.isnan(self.lower):
             return "no interval: it takes two units with several answers"
-        lower, upper = (format(bound, f".{digits}f") for bound in (self.lower, self.upper))
-        return f"{100 * self.level:.0f} % interval {lower} to {upper}"
+        lower, upper = (with_decimals(bound, digits) for bound in (self.lower, self.upper))
+        return f"{percent(self.level)} interval {lower} to {upper}"
 
 
 def agreement(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ballots.audit import CutAudit
-from ..base.numbers_in_words import many, percent, plural
+from ..base.numbers_in_words import many, percent, plural, with_decimals
 from ..scores.reliability import RepeatedCorrelation
 from ..tables import Floats, Ints
 from .agreement import KrippendorffAlpha as Alpha
@@ -165,7 +165,7 @@ def no_preference_cycles(next_ballot: NextBallotValue | None) -> TrustCheck | No
 
 
 def certain_top(probability: Floats, n_top: int, *, is_last: bool = False, chance: str = "") -> TrustCheck:
-    """How many of the first `n_top` surely belong there: probability of 95 % or more.
+    """How many of the first `n_top` surely belong there: probability of 95% or more.
 
     probability : of each item to be truly among them, (n_items,), by a fit that takes voters to share an opinion;
     chance : that they don't (`scores.reliability.by_chance`). Green: all; amber: at least half; else red.
@@ -177,8 +177,8 @@ def certain_top(probability: Floats, n_top: int, *, is_last: bool = False, chanc
     possible = int((probability > 1 - CERTAIN).sum())
     reason = plural(
         certain,
-        "{n} of the first {top} surely belongs there (95 % or more); {items} may.",
-        "{n} of the first {top} surely belong there (95 % or more); {items} may.",
+        "{n} of the first {top} surely belongs there (95% or more); {items} may.",
+        "{n} of the first {top} surely belong there (95% or more); {items} may.",
         top=n_top,
         items=_items(possible),
     )
@@ -195,14 +195,12 @@ def first_place(names: Sequence[str], *, is_last: bool = False, chance: str = ""
     if chance:
         return TrustCheck(name, RED, f"{chance} So any item may be first.", BY_CHANCE)
     if len(names) == 1:
-        return TrustCheck(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
+        return TrustCheck(name, GREEN, f"{names[0]} is ahead of all others at 90%.")
     values = {"n": len(names), "items": ", ".join(names[:NAMED]), "more": len(names) - NAMED}
     if len(names) > NAMED:
-        reason = "Any of {n} items may be first: {items} and {more:,} more can't be told apart at 90 %.".format(
-            **values
-        )
+        reason = "Any of {n} items may be first: {items} and {more:,} more can't be told apart at 90%.".format(**values)
     else:
-        reason = "Any of {n} items may be first: {items} can't be told apart at 90 %.".format(**values)
+        reason = "Any of {n} items may be first: {items} can't be told apart at 90%.".format(**values)
     another = "More votes on the leading items, in another ballot."
     return TrustCheck(name, AMBER, reason, AFTER_LAST if is_last else another)
 
@@ -220,15 +218,7 @@ def agreement(alpha: Alpha | None, why_not: str, *, chance: str = "") -> TrustCh
     if alpha is None:
         return TrustCheck(name, AMBER, why_not, "Put some comparisons before several voters.")
     cure = "Put some comparisons before several voters; look at the voters who prefer a side."
-    values = {"alpha": alpha.alpha, "level": 100 * alpha.level, "lower": alpha.lower, "upper": alpha.upper}
-    if np.isnan(alpha.lower):
-        reason = (
-            "Krippendorff's α = {alpha:.2f}, no interval: it takes two units with several answers; 0 is chance."
-        ).format(**values)
-    else:
-        reason = (
-            "Krippendorff's α = {alpha:.2f}, {level:.0f} % interval {lower:.2f} to {upper:.2f}; 0 is chance."
-        ).format(**values)
+    reason = f"Krippendorff's α = {with_decimals(alpha.alpha, 2)}, {alpha.interval()}; 0 is chance."
     if alpha.lower > 0:
         return TrustCheck(name, GREEN, reason)
     return TrustCheck(name, RED if alpha.upper < 0 else AMBER, reason, cure)
@@ -243,15 +233,15 @@ def cut_lost(next_ballot: NextBallotValue | None, audit: CutAudit | str) -> Trus
     if isinstance(audit, CutAudit):
         lost = audit.lost
         told = (
-            "Expected number of the true first {top} that were cut so far: {lost:.2f} by an audit ({level:.0f} "
-            "% interval {lower} to {upper}). {items} of {cut:,} cut came back and won {points:g} of {votes:,} "
+            "Expected number of the true first {top} that were cut so far: {lost:.2f} by an audit ({level} "
+            "interval {lower} to {upper}). {items} of {cut:,} cut came back and won {points:g} of {votes:,} "
             "votes against items near place {top}. By the ballots' votes alone it is {modelled:.2f}."
         ).format(
             top=audit.n_top,
             items=_items(audit.n_audited),
             cut=audit.n_cut,
             votes=audit.n_votes,
-            **vars(audit) | {"level": 100 * audit.level},
+            **vars(audit) | {"level": percent(audit.level)},
         )
     elif next_ballot is not None:
         lost = next_ballot.lost
@@ -273,7 +263,7 @@ def halves(found: RepeatedCorrelation | None, why_not: str) -> TrustCheck:
     if found is None:
         return TrustCheck(name, AMBER, why_not, cure)
     reason = (
-        f"Rankings by two random halves of the voters correlate by ρ_w = {found.mean:.2f}, the mean of "
+        f"Rankings by two random halves of the voters correlate by ρ_w = {with_decimals(found.mean, 2)}, the mean of "
         f"{len(found.values)} splits (each has half of the votes; no Spearman–Brown)."
     )
     return _graded(name, reason, cure, found.mean, GOOD_HALVES, FAIR_HALVES)
@@ -331,7 +321,7 @@ def one_panel(camps: Camps, names: Sequence[str], between: float | None) -> Trus
         f"{', '.join(of[:NAMED])}{more} against the rest."
     )
     if between is not None:
-        reason += f" Rankings by each side alone correlate by ρ_w = {between:.2f}."
+        reason += f" Rankings by each side alone correlate by ρ_w = {with_decimals(between, 2)}."
     level = RED if smaller >= LARGE_SHARE * (larger + smaller) else AMBER
     cure = "The scores lie between both. Look at the items that divide them: perhaps the question has two meanings."
     return TrustCheck(name, level, reason, cure)
@@ -347,7 +337,8 @@ def ceiling(found: RepeatedCorrelation | None, why_not: str, *, chance: str = ""
     if found is None:
         return TrustCheck(name, AMBER, why_not, cure)
     reason = (
-        f"A model with the true ranking would score ρ_w = {found.mean:.3f} against these votes (simulated from them)."
+        f"A model with the true ranking would score ρ_w = {with_decimals(found.mean)} against these votes "
+        "(simulated from them)."
     )
     if n_guessers:
         guess = plural(n_guessers, "{n} voter whose votes", "{n} voters whose votes")

@@ -45,7 +45,7 @@ RULES: dict[str, VoterRule] = {
     for rule in (
         VoterRule(
             "ranking", "Against the ranking of the others", "Further below expectation than",
-            ("The whole 90 % interval of the voter's agreement with the ranking by the other votes lies further "
+            ("The whole 90% interval of the voter's agreement with the ranking by the other votes lies further "
             "below what an ordinary voter would reach. Needs no checks."),
             0.1, 0.0, 0.5, 0.01, "judged", 20,
         ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..base.numbers_in_words import many
+from ..base.numbers_in_words import many, with_decimals, with_minus
 from ..simulation.equal_time import (
     AT_A_GLANCE,
     COMPARISONS,
@@ -39,7 +39,7 @@ HELP = {
     ),
     "seconds": "For one judgement, by the two times.",
     "judgements": "How many the time of the plan's comparisons pays for.",
-    "ρ_w": "Of the scores with the true ranking, where the top counts most: mean, and where 90 % of panels lie.",
+    "ρ_w": "Of the scores with the true ranking, where the top counts most: mean, and where 90% of panels lie.",
     "τ_w": "The same for τ_w: the order of the very top.",
     "ρ": "Spearman's ρ with the true ranking: all ranks count alike. The mean.",
     "ρ within targets": "Mean Spearman's ρ among the items of one token.",
@@ -88,14 +88,15 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
         sure = abs(quick.ahead) > SURE * quick.error
         told = "level with" if not sure else "ahead of" if quick.ahead > 0 else "behind"
         lines.append(
-            f"Whoever sees the best and the worst of four at a glance ({AT_A_GLANCE} decisions, not "
-            f"{unasked(ROUNDS).decisions}) takes as long as for two comparisons, {quick.seconds:g} s. Best–worst in "
-            f"rounds then gives ρ_w = {quick.rho_w.mean:.3f} and τ_w = {quick.tau_w.mean:.3f}, {told} comparisons."
+            f"People who see the best and the worst of four at a glance ({AT_A_GLANCE} decisions, not "
+            f"{unasked(ROUNDS).decisions}) need as long as for two comparisons, {quick.seconds:g} s. Best–worst in "
+            f"rounds then gives ρ_w = {with_decimals(quick.rho_w.mean)} and τ_w = "
+            f"{with_decimals(quick.tau_w.mean)}, {told} comparisons."
         )
     lines += [f"{NAMES[row.kind].capitalize()}: {row.reason}" for row in answer.rows if row.reason]
     lines.append(
         f"By {many(found.n_panels, 'simulated panel')} with the plan's {found.n_comparisons:,} comparisons of "
-        f"{many(found.n_items, 'item')}; the same voters answer every kind. In brackets where 90 % of panels lie."
+        f"{many(found.n_items, 'item')}; the same voters answer every kind. In brackets: where 90% of the panels lie."
     )
     table = pd.DataFrame(
         {
@@ -122,11 +123,13 @@ def _band(mean: float, text: str) -> str:
 
 
 def _mean(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
+    return with_decimals(value)
 
 
 def _ahead(row: KindAtTimes) -> str:
-    return "–" if row.kind == COMPARISONS or math.isnan(row.ahead) else f"{row.ahead:+.3f} ± {row.error:.3f}"
+    if row.kind == COMPARISONS or math.isnan(row.ahead):
+        return "–"
+    return with_minus(f"{row.ahead:+.3f} ± {row.error:.3f}")
 
 
 def _level(of: BreakEven, times: Times) -> str:
@@ -138,7 +141,7 @@ def _level(of: BreakEven, times: Times) -> str:
     level = of.cost * (2 * times.read + times.decide)
     one = "a rating" if of.kind == RATINGS else "a tuple"
     return (
-        f"{name} would be level with comparisons if {one} took as long as {of.cost:.1f} comparisons (90 % interval "
-        f"{of.lower:.1f} to {of.upper:.1f}), {level:.1f} s here. It takes that long if reading an item takes "
-        f"{of.ratio:.1f} times as long as deciding once, and the longer reading takes, the better for {NAMES[of.kind]}."
+        f"{name} would be level with comparisons if {one} took as long as {of.cost:.1f} comparisons (90% interval "
+        f"{of.lower:.1f} to {of.upper:.1f}): {level:.1f} s here. That is so if reading an item takes "
+        f"{of.ratio:.1f} times as long as deciding once; the longer reading takes, the better for {NAMES[of.kind]}."
     )

@@ -74,15 +74,15 @@ class Kind:
 
 
 def _where(kind: str, tab: str) -> str:
-    """Where files of a kind of question are read, which is chosen on the page Plan."""
-    return f"Choose {kind} on the page Plan, then read it on the page Scores, under “{tab}”."
+    """Where files of a kind of question are read, which is chosen on the Plan page."""
+    return f"Choose {kind} on the Plan page, then read it on the Scores page, under “{tab}”."
 
 
 KINDS = {
-    "project file": Kind("a project file of Runoff", "Take it in on the page Project, under “New project, import”."),
+    "project file": Kind("a project file of Runoff", "Take it in on the Project page, under “New project, import”."),
     "dataset zip": Kind(
         "a published dataset of Runoff",
-        "Compare its scores on the page Plan, under “Two kinds side by side”; `python -m core replay` computes them "
+        "Compare its scores on the Plan page, under “Two kinds side by side”; `python -m core replay` computes them "
         "from its votes.",
     ),
     "part of a dataset": Kind(
@@ -91,7 +91,7 @@ KINDS = {
     ),
     "dataset": Kind(
         "a dataset with scores",
-        "Compare it on the page Plan, under “Two kinds side by side”, or give it to `python -m core evaluate`.",
+        "Compare it on the Plan page, under “Two kinds side by side”, or give it to `python -m core evaluate`.",
     ),
     "batch": Kind(
         "a batch file with tasks for voters, without an answer",
@@ -100,24 +100,24 @@ KINDS = {
     "task page": Kind("a page that shows tasks to voters", "It goes to the platform, or to the voters themselves."),
     "results": Kind(
         "a file of results with votes",
-        "Bring it on the page Collect, under “Upload results”; a campaign that Runoff didn't make, on the page "
-        "Project, under “From archived results”.",
+        "Bring it on the Collect page, under “Upload results”; a campaign that Runoff didn't make, on the "
+        "Project page, under “From archived results”.",
     ),
     "round results": Kind(
         "a file of results of a round",
-        "Bring it on the page Collect, where the kind of question of its round is chosen at the top.",
+        "Bring it on the Collect page, where the kind of question of its round is chosen at the top.",
     ),
     "submissions": Kind(
         "Prolific's list of submissions, which has no votes in it",
-        "Check it on the page Collect, where Prolific is chosen as the way to collect.",
+        "Check it on the Collect page, where Prolific is chosen as the way to collect.",
     ),
-    "embedding": Kind("an embedding", "Import it on the page Embeddings."),
+    "embedding": Kind("an embedding", "Import it on the Embeddings page."),
     "similarities": Kind(
-        "a table of similarities, which is used like an embedding", "Import it on the page Embeddings."
+        "a table of similarities, which is used like an embedding", "Import it on the Embeddings page."
     ),
-    "tokens": Kind("a token list", "Add it on the page Tokens, under “From a file”."),
+    "tokens": Kind("a token list", "Add it on the Tokens page, under “From a file”."),
     "frequencies": Kind(
-        "a list of words with their counts", "Use it on the page Tokens, under “Choose where frequencies come from”."
+        "a list of words with their counts", "Use it on the Tokens page, under “Choose where frequencies come from”."
     ),
     "ratings": Kind("a file of ratings", _where("Ratings", "A file of ratings")),
     "best–worst": Kind("a file of best–worst judgements", _where("Best–worst", "A file of judgements")),
@@ -169,7 +169,7 @@ PLACES = {
     ),
     "project": Place(
         "a project file of Runoff", frozenset({"project file"}),
-        "Choose the zip file that “Download the project file” on the page Project gave.",
+        "Choose the zip file that “Download the project file” on the Project page gave.",
     ),
     "ratings": Place("a file of ratings", frozenset({"ratings", "dataset", "similarities"}), _TABLE),
     "best–worst": Place("a file of best–worst judgements", frozenset({"best–worst"}), _TABLE),

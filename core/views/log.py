@@ -1,14 +1,16 @@
-"""The log of a project in words: who did what when."""
+"""The log of a project in words: who did what when, and the newest head of its chain."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from ..base.numbers_in_words import many
+from ..store import Store, chain
 from ..store.ballots.ballot_rows import called
 from ..store.schema.ballots import CAMPAIGN, ROUND, TRIAL
 from .wording import moment
@@ -94,8 +96,35 @@ _CALLED = {"lower": "lower case"}
 _PLACE = re.compile(r"\{(\w+)\}")
 _NUMBERED = {"ballot", "round"}
 _LONGEST = 6  # members of a list that are told
+SHORT = 12  # digits of a head that are shown; it is copied whole
 _PLURALS = {"items", "comparisons", "tasks", "votes", "voters", "judgements"}
 _UNTOLD = {"embedding", "proposed by", "from", "wording", "settings"}  # kept in the log, of no use to a reader
+
+
+@dataclass(frozen=True)
+class NewestHead:
+    """The newest head of a project's chain, 64 hexadecimal digits, and its entry; answers that aren't sealed yet."""
+
+    entry: int
+    head: str
+    n_unsealed: int
+
+    @property
+    def said(self) -> str:
+        """Which head it is, in a line of Markdown.
+
+        >>> NewestHead(57, "9086b3e5dbb2358dd4e7" + "0" * 44, 2).said
+        'Head of entry 57: `9086b3e5dbb2…`; 2 assignments came since'
+        """
+        since = f"; {many(self.n_unsealed, 'assignment')} came since" if self.n_unsealed else ""
+        return f"Head of entry {self.entry:,}: `{self.head[:SHORT]}…`{since}"
+
+
+def newest_head(store: Store, project_id: str) -> NewestHead | None:
+    """The head that an owner notes outside the workspace; None for a project without a chain."""
+    with store.read() as conn:
+        found = chain.newest_head(conn, project_id)
+        return None if found is None else NewestHead(*found, chain.n_unsealed(conn, project_id))
 
 
 def log_table(entries: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

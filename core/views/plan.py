@@ -16,7 +16,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..base.estimates import Share
-from ..base.numbers_in_words import many, percent, plural
+from ..base.numbers_in_words import many, percent, plural, with_decimals
 from ..plan import Plan
 from ..plan.campaign_plan import Cost
 from ..protocols import PROTOCOLS, protocol_of
@@ -70,7 +70,7 @@ def plan_said(plan: Plan, cost: Cost, found: Forecast | None) -> str:
     if found is None or math.isnan(found.rho_w.mean):
         return f"**{said}: {plan.n_items:,} items down to the top {plan.sizes[-1]:,}.**"
     told = "" if math.isnan(found.separable) else f"tells models {found.separable:.2f} apart and "
-    return f"**{said}: {told}comes to ρ_w = {found.rho_w.mean:.2f} by simulation.**"
+    return f"**{said}: {told}comes to ρ_w = {with_decimals(found.rho_w.mean, 2)} by simulation.**"
 
 
 def is_reliable(found: Forecast | None) -> bool:
@@ -83,7 +83,7 @@ ROWS = {"nonconformity": "σ*, differences of opinion", "oversight": "ε, share 
 
 
 def fit_table(stored: StoredFit) -> pd.DataFrame:
-    """A row each for σ* and ε: the mean over the voters and the width of their range, with 90 % intervals."""
+    """A row each for σ* and ε: the mean over the voters and the width of their range, with 90% intervals."""
     rows = []
     for name, label in ROWS.items():
         found: FittedRange | None = getattr(stored.fit, name, None)
@@ -244,7 +244,7 @@ def band_text(band: Band) -> str:
     """A figure with its band: mean (lower to upper)."""
     if pd.isna(band.mean):
         return "undefined"
-    return f"{band.mean:.3f} ({band.lower:.3f} to {band.upper:.3f})"
+    return f"{with_decimals(band.mean)} ({with_decimals(band.lower)} to {with_decimals(band.upper)})"
 
 
 def appearances_text(appearances: Sequence[int]) -> str:
@@ -346,9 +346,9 @@ def share_text(found: Share) -> str:
 
     >>> from core.base.estimates import share
     >>> share_text(share(2, 50)), share_text(share(0, 0))
-    ('4 % (1 to 11), 2 of 50', '–')
+    ('4% (1% to 11%), 2 of 50', '–')
     """
     if found.estimate is None or found.lower is None or found.upper is None:
         return "–"
-    said = percent(found.estimate).removesuffix("%")
-    return f"{said} % ({100 * found.lower:.0f} to {100 * found.upper:.0f}), {found.count:,} of {found.total:,}"
+    lower, upper = percent(found.lower), percent(found.upper)
+    return f"{percent(found.estimate)} ({lower} to {upper}), {found.count:,} of {found.total:,}"

@@ -39,8 +39,8 @@ COLUMNS = {
             "ordinary voter would reach on the same comparisons. 0 is ordinary, a random clicker lies 0.2 to 0.4 lower."
         ),
     ),
-    "from": ("gap_lower", "Lower bound of its 90 % interval."),
-    "to": ("gap_upper", "Upper bound of its 90 % interval."),
+    "from": ("gap_lower", "Lower bound of its 90% interval."),
+    "to": ("gap_upper", "Upper bound of its 90% interval."),
     "as others": ("same", "Share of the others who gave the same answer, over comparisons that others answered too."),
     "shared": ("shared", "Comparisons of the voter that others answered too."),
     "pairwise": ("pairwise", "Mean over the other voters of the share of equal answers on what the two share."),
@@ -62,7 +62,7 @@ COLUMNS = {
         "lapse",
         (
             "Probability of naming the wrong item of a clear pair, by the fit of all votes: given its scores, and "
-            "drawn towards 3 % by a prior where votes are few. A clicker may show as a low sharpness instead."
+            "drawn towards 3% by a prior where votes are few. A clicker may show as a low sharpness instead."
         ),
     ),
     "sharpness s": (
@@ -193,8 +193,8 @@ class VotersView:
             named = f"{named}; and {len(odd) - NAMED:,} more, whom the rules below name"
         return plural(
             len(odd),
-            "{n} voter looks odd, and counts: {named}.",
-            "{n} voters look odd, and count: {named}.",
+            "{n} voter looks odd, and still counts: {named}.",
+            "{n} voters look odd, and still count: {named}.",
             named=named,
         )
 
@@ -236,7 +236,7 @@ class VotersView:
         return [f"{label}: {reasons[key].rstrip('.')}." for key, label in BLANK.items() if key in reasons]
 
     def details(self, voter_id: int) -> pd.DataFrame:
-        """One voter's figures: figure, value, 90 % interval, based on, or why there is none."""
+        """One voter's figures: figure, value, 90% interval, based on, or why there is none."""
         found = self.quality.table
         row = found[found["voter_id"] == voter_id].iloc[0]
         fit = f"{many(int(row['votes']), 'vote')}, given the scores"
@@ -257,7 +257,7 @@ class VotersView:
             self._line(row, "Lapse ε", "lapse", fit),
             self._line(row, "Sharpness s", "sharpness", fit),
         ]
-        return pd.DataFrame(rows, columns=["figure", "value", "90 % interval", "based on", "why blank"])
+        return pd.DataFrame(rows, columns=["figure", "value", "90% interval", "based on", "why blank"])
 
     def _line(self, row: pd.Series, name: str, key: str, based: str) -> tuple[str, ...]:
         reason = self.quality.reason(row, key)

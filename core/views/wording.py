@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base.estimates import Estimate
-from ..base.numbers_in_words import many
+from ..base.numbers_in_words import many, with_decimals, with_minus
 from ..store.votes.uploads import AtStake
 from ..trust.agreement import KrippendorffAlpha
 
@@ -20,16 +20,17 @@ def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
         return "–"
     shown = format(found.estimate, f".{digits}f") + unit
     if found.lower is None or found.upper is None:
-        return shown
+        return with_minus(shown)
     lower, upper = (format(bound, f".{digits}f") for bound in (found.lower, found.upper))
-    return f"{shown} ({lower} to {upper})"
+    return with_minus(f"{shown} ({lower} to {upper})")
 
 
 def agreement_text(found: KrippendorffAlpha) -> str:
     """Krippendorff's α of comparisons that several voters answered, in a sentence."""
     return (
-        f"Krippendorff's α = {found.alpha:.2f} ({found.interval()}), over {many(found.n_units, 'comparison')} "
-        f"that several voters answered, {many(found.n_answers, 'answer')} of {many(found.n_voters, 'voter')}."
+        f"Krippendorff's α = {with_decimals(found.alpha, 2)} ({found.interval()}), over "
+        f"{many(found.n_units, 'comparison')} that several voters answered, "
+        f"{many(found.n_answers, 'answer')} of {many(found.n_voters, 'voter')}."
     )
 
 
@@ -66,7 +67,7 @@ def ends(lower: float, upper: float) -> str:
     >>> ends(0.1, 0.2)
     '0.100 to 0.200'
     """
-    return f"{lower:.3f} to {upper:.3f}"
+    return with_minus(f"{lower:.3f} to {upper:.3f}")
 
 
 DELETES = "This deletes {what}."

@@ -172,4 +172,4 @@ def test_a_result_file_is_no_token_list(server: Server, visit: Callable[..., Vis
     rows = "\n".join(f"h{n},a{n},w,Submitted,t{n},bread,butter,left" for n in range(5))
     visitor.upload(FILE, "results.csv", f"{header}\n{rows}\n".encode())
     visitor.says("results.csv is a file of results with votes, not a token list.")
-    visitor.says("Bring it on the page Collect, under “Upload results”")
+    visitor.says("Bring it on the Collect page, under “Upload results”")

@@ -60,7 +60,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
 
     # A second Anna comes while the first is chosen in a tab.
     visitor.unfold("Voters of the page")
-    visitor.pick("Somebody withdraws consent", "Anna")
+    visitor.pick("A voter withdraws consent", "Anna")
     vote(store, project_id, api.Visitor(token=token))
     visitor.press("Withdraw this voter's votes")
     visitor.says("1 answer marked as withdrawn")

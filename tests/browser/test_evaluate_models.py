@@ -56,7 +56,7 @@ def test_three_models_from_adding_to_the_download(own_server: Server, visit: Cal
 
     turn_to(visitor, "Disagreements")
     visitor.says("Where people and embedding disagree")
-    visitor.says("Asked of the 72 highest items by the embedding")
+    visitor.says("Of the 72 items that the embedding ranks highest")
     turn_to(visitor, "Variants")
     visitor.says("Of an encoder only the project's tokens are known")
 

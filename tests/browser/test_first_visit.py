@@ -26,7 +26,7 @@ def test_the_answer_comes_first_and_the_tour_is_followed_to_its_end(
     visitor.open()
     assert visitor.project_id == "demo"
     visitor.says(PURPOSE)
-    leads = r"MiniLM .* leads: ρ_w = 0\.\d{3} \(90 % with other voters: .*Told apart from all others with other voters"
+    leads = r"MiniLM .* leads: ρ_w = 0\.\d{3} \(90% with other voters: .*Told apart from all others with other voters"
     visitor.says(re.compile(leads))
     for shown in ("See how", "Start my own"):
         expect(visitor.main.get_by_role("button", name=shown)).to_be_in_viewport()

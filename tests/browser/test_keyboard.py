@@ -1,4 +1,4 @@
-"""Everything on the owner's pages is reached by keys alone, shows that it is, and stands within a screen at 200 %."""
+"""Everything on the owner's pages is reached by keys alone, shows that it is, and stands within a screen at 200%."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_control_that_keys_do_not_reach_would_be_found(server: Server, visit: 
 
 
 def test_at_twice_the_size_nothing_is_wider_than_the_screen(server: Server, visit: Callable[..., Visitor]) -> None:
-    """200 % of a screen of 1280 × 900 leaves 640 × 450 (WCAG 1.4.10 asks for as little as 320)."""
+    """200% of a screen of 1280 × 900 leaves 640 × 450 (WCAG 1.4.10 asks for as little as 320)."""
     visitor = visit(server, viewport={"width": 640, "height": 450}, device_scale_factor=2)
     wider = {}
     for title in TITLES:

@@ -58,7 +58,7 @@ def test_a_language_model_answers_ballot_1_and_its_agreement_stands_on_the_page(
         held.set()
         visitor.press("Ask 120 questions")
         expect(again).to_be_enabled()
-        visitor.press("Set it beside people")
+        visitor.press("Compare it with people")
         beside = visitor.main.get_by_text("Agreement by the gap of people's scores")
         expect(beside).to_be_visible(timeout=60_000)
         visitor.says(re.compile(r"120 answers, 1\d\d votes among them\. No votes, and kept as they came: \d+ answered"))

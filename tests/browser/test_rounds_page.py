@@ -126,7 +126,7 @@ def best_worst(visitor: Visitor) -> None:
     visitor.upload(UPLOAD, "half.csv", results[: results.rfind(b"\n", 0, len(results) // 2) + 1])
     visitor.press("Accept these answers")
     expect(visitor.main.get_by_role("button", name="Close round 2")).to_be_disabled()
-    visitor.says("answers that the round wants are missing.")
+    visitor.says("answers are still missing.")
     visitor.upload(UPLOAD, "all.csv", results)
     visitor.press("Accept these answers")
     visitor.press("Close round 2")

@@ -463,7 +463,7 @@ def test_three_clicks_from_a_drawn_ballot_to_a_phones_first_vote(owners, visit, 
     owner = visit(app)
     owner.open(f"collect?project={project_id}")
     owner.press("Open the voting page")
-    owner.says("for this machine only. It ends with Runoff.")
+    owner.says("for this machine only. It stops when Runoff stops.")
     address = owner.main.get_by_role("link", name="Open", exact=True).get_attribute("href")
     voter = open_tab(address, **PHONE)
     begin(voter, "Anna", of=PLAN.task_size)

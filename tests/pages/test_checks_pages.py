@@ -86,7 +86,7 @@ def test_collect_and_scores_say_what_came_of_them(empty, visit):
     app = turn_to(visit("scores", project_id), "Checks")
     assert not app.exception
     assert "Checks in the ballots" in words(app)
-    assert "by an audit (90 % interval" in words(app)
+    assert "by an audit (90% interval" in words(app)
     table = next(frame.value for frame in app.dataframe if "behind it" in frame.value)
     assert table["check"].tolist() == [
         "Known answers found", "The same answer when asked again", "Equal answers of two voters",

@@ -189,7 +189,7 @@ def test_whose_consent_is_taken_back(empty, three_annas, visit):
         sittings = dict(conn.execute(sa.select(t.voter.c.platform, t.sitting.c.id).join(t.sitting)).all())
     app.session_state[f"way-{ballot}"] = "page"
     app.run()
-    box = labelled(app.selectbox, "Somebody withdraws consent")
+    box = labelled(app.selectbox, "A voter withdraws consent")
     assert sorted(box.options) == sorted(f"Anna ({name})" for name in sittings)
     box.set_value(sittings["invited"]).run()  # neither the first nor the last
     press(app, "Withdraw this voter's votes")

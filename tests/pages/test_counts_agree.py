@@ -114,7 +114,7 @@ def test_no_share_rounds_to_an_end_that_it_has_not_reached(digits):
 
 
 def test_every_share_is_written_by_the_one_helper():
-    """A format such as `.0%` rounds to 100 % what isn't all."""
+    """A format such as `.0%` rounds to 100% what isn't all."""
     found = []
     for folder in ("core/views", "core/dataset/datasheet", "core/store", "ui", "pages", "voting"):
         for path in sorted((ROOT / folder).rglob("*.py")):

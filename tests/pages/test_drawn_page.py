@@ -246,7 +246,7 @@ def test_what_deleting_and_withdrawing_take_is_said_before(both, visit):
     assert "This deletes 43 votes of 7 voters, the last from 20" in told
     app = on_collect(store, visit("collect", one), one, two)
     assert "This takes 42 votes of 6 voters, the last from 2026-01-05 18:00 UTC out of the count." in words(app)
-    box = labelled(app.selectbox, "Somebody withdraws consent")
+    box = labelled(app.selectbox, "A voter withdraws consent")
     box.select_index(next(n for n, option in enumerate(box.options) if "Anna" in option)).run()
     assert "This takes 1 vote of Anna, the last from 20" in words(app)
     press(app, "Withdraw this voter's votes")

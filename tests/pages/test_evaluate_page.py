@@ -272,7 +272,7 @@ def test_the_better_of_two_stands_first_and_no_p_is_nought() -> None:
     assert (row["better"], row["than"], row["surely"]) == ("Good", "Poor", "98%")
     assert row[["difference", "lower", "upper", "as measured", "p (Holm)"]].tolist() == [0.2, 0.1, 0.4, 0.3, 0.0]
     shown = evaluate_tokens.in_words(table, "ρ_w").iloc[0]
-    assert (shown["by ρ_w (90 % interval)"], shown["p"]) == ("0.200 (0.100 to 0.400)", "< 0.001")
+    assert (shown["by ρ_w (90% interval)"], shown["p"]) == ("0.200 (0.100 to 0.400)", "< 0.001")
 
 
 def board(demo, view, label: str, told=()):

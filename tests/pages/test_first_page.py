@@ -57,7 +57,7 @@ def test_the_first_page_has_the_answer(shipped, visit):
     assert app.subheader[0].value == f"{PURPOSE}."
     assert app.main.markdown[0].value.startswith("By simulated voters: **MiniLM")
     assert "leads: ρ_w = 0." in said
-    assert "(90 % with other voters: 0." in said
+    assert "(90% with other voters: 0." in said
     assert "Told apart from all others with other voters" in said
     assert "simulated voters" in said
     assert "too high by construction" in said  # the model that the voters believe in part
@@ -74,7 +74,7 @@ def test_without_intervals_no_model_is_named(shipped, visit):
 
 def test_the_intervals_of_the_demo_are_there_at_once(shipped, visit, started):
     app = visit("evaluate", DEMO_ID)
-    assert "(90 % with other voters: 0." in words(app)
+    assert "(90% with other voters: 0." in words(app)
     assert not [button.label for button in app.button if button.label.startswith("Compute")]
     assert started == []
 

@@ -1,4 +1,4 @@
-"""The page Voters: the table, one voter, rules, the preview, the decision and the way back."""
+"""The Voters page: the table, one voter, rules, the preview, the decision and the way back."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_the_proposed_are_chosen_at_one_press_with_their_reasons(empty, visit):
     (odd,) = [warning.value for warning in app.warning if "odd" in warning.value]
     assert (
         odd.replace("\\", "")
-        == "1 voter looks odd, and counts: W8 (chose left in 42 of 42 answers (p = 3.2e-12, Holm))."
+        == "1 voter looks odd, and still counts: W8 (chose left in 42 of 42 answers (p = 3.2e-12, Holm))."
     )
     labelled(app.toggle, RULES["side"].label).set_value(True).run()
     press(app, "Choose the proposed voter")

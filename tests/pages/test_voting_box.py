@@ -115,7 +115,7 @@ def test_one_button_opens_and_serves_it_and_the_page_keeps_the_plans_quota(page,
     assert app.code[0].value == link
     assert [found.proto.url for found in app.get("link_button")] == [link]
     assert not app.get("image")  # this machine alone reaches it: a phone would find nothing
-    assert "It ends with Runoff." in texts(app)
+    assert "It stops when Runoff stops." in texts(app)
     view = collect_page.load(store, project_id)
     assert (view.workload.quota.tasks_per_voter, view.workload.by_page) == (3, True)
 
@@ -234,7 +234,7 @@ def test_personal_links_and_a_voter_taken_out(page):
     view = api.begin(store, code, "visit", view.form, api.Visitor(), name="Anna")
     api.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
     app.run()
-    box = next(box for box in app.selectbox if box.label == "Somebody withdraws consent")
+    box = next(box for box in app.selectbox if box.label == "A voter withdraws consent")
     box.set_value(box.proto.options.index("Anna") + 1 if "Anna" not in box.options else box.options[0])
     app.run()
     press(app, "Withdraw this voter's votes")

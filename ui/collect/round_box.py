@@ -163,7 +163,7 @@ def _out(project: Project, found: RoundView) -> None:
     widest = min(one.settings.task_size, one.n_comparisons)
     begun = not found.progress.untouched and not found.progress.is_complete
     top_up = begun and st.toggle(
-        "Only what still wants answers", key=f"missing-{one.id}", help="Leaves out questions that have their answers."
+        "Only what still needs answers", key=f"missing-{one.id}", help="Leaves out questions that have their answers."
     )
     files = round_files(
         one.code,
@@ -225,9 +225,7 @@ def _close(project: Project, found: RoundView) -> None:
         st.caption("It can be closed once it has answers.")
     elif not progress.is_complete:
         left = progress.wanted - progress.answered
-        st.warning(
-            plural(left, "{n} answer that the round wants is missing.", "{n} answers that the round wants are missing.")
-        )
+        st.warning(plural(left, "{n} answer is still missing.", "{n} answers are still missing."))
     sure = progress.is_complete or (
         not progress.untouched and st.checkbox("Close anyway", key=f"sure-{found.round.id}")
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -49,21 +48,6 @@ from core.voting.process import Running
 from ui.collect.voting_form import round_form, settings_form
 from ui.plan.checks_box import known_answers_area
 from ui.shared import cache, choosers, frame, jobs
-
-_HERE = Path(__file__).parent
-_BUTTON = st.components.v2.component(
-    "runoff_copy",
-    html='<div class="copy"><button type="button"><span></span></button><span role="status"></span></div>',
-    css=(_HERE / "copy.css").read_text(encoding="utf-8"),
-    js=(_HERE / "copy.js").read_text(encoding="utf-8"),
-)
-
-
-def copy_button(label: str, text: str, *, key: str) -> None:
-    """The button; beside it stands whether it worked."""
-    data = {"label": label, "text": text, "done": "Copied.", "failed": "Select it and copy it by hand."}
-    _BUTTON(key=key, data=data, width="content")
-
 
 HERE = "127.0.0.1"
 QR_WIDTH = 190  # pixels
@@ -126,7 +110,7 @@ def _link(link: str, key: str) -> None:
             st.code(link, language=None, wrap_lines=True)
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.link_button("Open", link, icon=":material/open_in_new:")
-                copy_button("Copy", link, key=f"copy-{key}")
+                frame.copy_button("Copy", link, key=f"copy-{key}")
         if not local:
             st.image(views.qr_code(link), width=QR_WIDTH, alt=f"QR code of the link {link}")
 
@@ -135,9 +119,9 @@ def _served(running: Running) -> str:
     """Where a server listens, who reaches it, and when it ends."""
     reach = "for this machine only" if running.is_local else "for others on its network too"
     end = (
-        "It ends with Runoff."
+        "It stops when Runoff stops."
         if running.ends_with_app
-        else f"Runoff didn't start it here (process {running.pid}), and it goes on when Runoff ends."
+        else f"It was started apart from these pages (process {running.pid}), and goes on when Runoff stops."
     )
     return f"Served at {frame.plain(running.url)}, {reach}. {end}"
 
@@ -217,7 +201,7 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
 def _proposed(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
     pairs = cache.load_proposed_gold(store, project, ballot)
     if not pairs:
-        st.caption("No proposals: no order is beyond doubt by ballots that are closed.")
+        st.caption("No proposals: the closed ballots leave no order beyond doubt.")
         return
     st.caption("The votes so far leave no doubt about the order of these. Tick those to ask.")
     names = read_items(store, project.id).set_index("item")
@@ -277,7 +261,7 @@ def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> Non
         names = dict(zip(view.voters["id"].tolist(), view.voters["voter"].tolist(), strict=True))
         platforms = dict(zip(view.voters["id"].tolist(), view.voters["platform"].tolist(), strict=True))
         chosen = choosers.selectbox(
-            "Somebody withdraws consent",
+            "A voter withdraws consent",
             names,
             None,
             key=f"consent-{project.id}-{view.voting.id if view.voting else None}",
@@ -379,8 +363,9 @@ def rehearsal_box(store: Store, project: Project, ballot: Ballot) -> None:
         return
     with box:
         st.markdown(
-            "Twenty made-up voters go the whole way on a copy: consent, questions, examples, votes, double taps, Undo, "
-            "a lost connection. Each stored row is compared with what was sent. **Nothing of this project changes.**"
+            "Twenty made-up voters go through all of it on a copy: consent, questions, examples, votes, double taps, "
+            "Undo, a lost connection. Each stored row is compared with what was sent. **Nothing of this project "
+            "changes.**"
         )
         wanted = views.rehearsal_of(store, project.id, ballot.area_id, ballot.code, n_voters=20)
         found = jobs.figure(wanted, project, "Rehearse now", key=f"rehearsal-{ballot.id}", icon=":material/theaters:")

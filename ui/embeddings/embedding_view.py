@@ -12,7 +12,7 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.numbers_in_words import many, percent
+from core.base.numbers_in_words import many, percent, with_decimals
 from core.charts import campaign_charts
 from core.embeddings import Embedding, LookUp, as_mode
 from core.errors import InputError
@@ -35,14 +35,16 @@ APPLY = {"lower": "Also try lower case", "mean": "Take the mean of their words"}
 IN_USE = {"lower": "Missing tokens are tried in lower case too", "mean": "The mean of their words stands for tokens"}
 
 
-def show_coverage(store: Store, project: Project, found: Coverage) -> None:
-    """One embedding: how many tokens it has, those it hasn't, and those it has under another spelling."""
+def show_coverage(store: Store, project: Project, found: Coverage, *, says_how: bool) -> None:
+    """One embedding: how many tokens it has, those it hasn't, and those it has under another spelling; how they are
+    looked up where it `says_how`."""
     if found.problem:
         st.error(frame.plain(f"{found.name}: {found.problem}"))
         return
     name, covered = frame.plain(found.name), found.covered
     st.markdown(f"**{name}** has {covered:,} of {found.n_tokens:,} tokens.")
-    st.caption(lookup_text(found.imported))
+    if says_how:
+        st.caption(lookup_text(found.imported))
     if len(found.missing):
         if not found.has_spellings:
             found = _with_spellings(store, project, found)
@@ -213,7 +215,7 @@ def figure3(figure: Figure3, project: Project, name: str) -> None:
         name=f"{slug(project.name)}-{slug(name)}-items-and-random-pairs",
         alt="Values of items and of random pairs",
     )
-    medians = ", ".join(f"{name} {m:.2f}" for name, m in figure.medians.items())
+    medians = ", ".join(f"{name} {with_decimals(m, 2)}" for name, m in figure.medians.items())
     items = many(figure.n_items, "item")
     if len(figure.medians) < 2:
         st.caption(f"Values of {items} within areas, sorted. Median: {medians}.")
@@ -253,7 +255,7 @@ def _vectors(view: EmbeddingView) -> None:
     st.caption("; ".join(said) + ".")
     ends = {0.0: "shortest", 1.0: "longest"}
     quantiles = {ends.get(share, percent(share)): round(length, 3) for share, length in norms.quantiles}
-    st.caption("How long the vectors are: the length that so many of them don't exceed.")
+    st.caption("Lengths of the vectors. Under 25%, for example, stands the length that a quarter of them don't exceed.")
     row = {"of the vectors": "length up to", **quantiles}
     st.dataframe([row], hide_index=True, alt="Lengths of the vectors")
     if same.n_groups:

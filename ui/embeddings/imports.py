@@ -51,7 +51,7 @@ def show_encoder(store: Store, project: Project, place: str) -> None:
     path = typed_path(text) if text.strip() else None
     if path is None:
         st.caption(
-            f"A model makes a vector from any text: here of each of the {many(n_tokens, 'token')}, read as one short "
+            f"A model turns any text into a vector: here each of the {many(n_tokens, 'token')}, read as one short "
             "text. A cross-encoder gives each pair a similarity. Nothing is fetched from the internet."
         )
         return

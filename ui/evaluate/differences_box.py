@@ -1,6 +1,6 @@
 """Which embeddings can be told apart, by votes and by tokens, and how many of these it would take.
 
-How many tell two of them apart with a probability of 80 % is simulated in the background.
+How many tell two of them apart with a probability of 80% is simulated in the background.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _reading() -> None:
     st.caption("Two are told apart where p is at most 0.1; p is two-sided, and adjusted by Holm for all pairs.")
     st.caption(
         "“Surely”: the probability that the better one is the better. “Needed”: how many votes or tokens tell two "
-        "apart with 80 % power if they differ as they seem to. It is a rough figure; the simulation below makes it "
+        "apart with 80% power if they differ as they seem to. It is a rough figure; the simulation below makes it "
         "surer."
     )
     st.caption(
@@ -179,6 +179,6 @@ def _chance(view: EvaluateView, project: Project) -> None:
     table: pd.DataFrame | None = jobs.figure("p_values", "Compute p-values", view, project, help=about)
     if table is None:
         return
-    three = {name: table[name].map("{:.3f}".format) for name in ("estimate", "chance reaches (5 %)")}
+    three = {name: table[name].map("{:.3f}".format) for name in ("estimate", "chance reaches (5%)")}
     said = table.assign(**three, p=[evaluate_tokens.p_said(p) for p in table["p"]])
     tables.of_cells(said, "p-values by permuted tokens")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.base.numbers_in_words import many, percent, plural
+from core.base.numbers_in_words import many, percent, plural, with_decimals
 from core.commands.figures.evaluation_inputs import FIGURES
 from core.evaluation.vote_intervals import number_of_resamples
 from core.store.projects.demo import GLOVE
@@ -26,17 +26,17 @@ CIRCULAR = (
 )
 OUT = " The noise of the votes is taken out of {}."
 WITH_OTHER_VOTERS = (
-    "**With other voters**: 90 % intervals by the {votes}. The voters are resampled {n:,} times, the items stay. They "
+    "**With other voters**: 90% intervals by the {votes}. The voters are resampled {n:,} times, the items stay. They "
     "are intervals of the figure that votes without noise would give. Noise takes away from a figure, so the figure "
     "beside an interval is without it, and an interval may begin above what was measured. Those of ρ and τ are wide, "
-    "as ballots ask least about the bottom of the ranking. In simulations of up to 300 items 89 to 92 % of them held, "
+    "as ballots ask least about the bottom of the ranking. In simulations of up to 300 items 89 to 92% of them held, "
     "by figure. τ_w of an area has none in larger rankings. The precision has one for the top 20 only. Pearson has "
     "none, as votes don't tell the scale it hangs on."
 )
 WITH_OTHER_TOKENS = (
-    "**With other tokens**: 90 % intervals of what {n:,} other tokens of these kinds would give. Scores are taken as "
-    "they are. An interval is about the figure without the bias that resampling shows. In simulations 90 to 92 % of "
-    "them held, by figure, in single cases 82 to 98 %. Fewer than 15 tokens have none."
+    "**With other tokens**: 90% intervals of what {n:,} other tokens of these kinds would give. Scores are taken as "
+    "they are. An interval is about the figure without the bias that resampling shows. In simulations 90 to 92% of "
+    "them held, by figure, in single cases 82 to 98%. Fewer than 15 tokens have none."
 )
 
 
@@ -81,9 +81,9 @@ def reading(view: EvaluateView, found: IntervalsView | None, tokens: TokenInterv
         "**ρ_w** and **τ_w** say how far an embedding ranks the items as people do. Top ranks weigh most. 1 is full "
         "agreement; a random ranking of more than a few dozen items lies below 0. "
         f"With n₀ = {view.n0:g} the first rank holds {percent(view.first_rank_share)} of the weight of a long ranking.",
-        "**Rank**: a range where other voters could change it, by the intervals of differences at 90 %.",
-        "**Of what is possible**: from chance, 0 %, the mean of random rankings of so many items with these ties, to "
-        "the ceiling, 100 %, what votes like these would give a perfect model. It isn't cut: below 0 is worse than "
+        "**Rank**: a range where other voters could change it, by the intervals of differences at 90%.",
+        "**Of what is possible**: from chance, 0%, the mean of random rankings of so many items with these ties, to "
+        "the ceiling, 100%, what votes like these would give a perfect model. It isn't cut: below 0 is worse than "
         "chance. It goes by the figure as measured, and by the ceiling of all items.",
         "**Covered**: the share of the items both of whose tokens the embedding has.",
         WITH_OTHER_VOTERS.format(n=resamples, votes=many(n_votes, "vote")),
@@ -134,7 +134,8 @@ def answer(
     common = ", those that all cover" if len(view.common) else ""
     if awaited:
         lowest, highest = view.chosen["ρ_w"].min(), view.chosen["ρ_w"].max()
-        between = f"= {highest:.3f}" if f"{lowest:.3f}" == f"{highest:.3f}" else f"from {lowest:.3f} to {highest:.3f}"
+        lowest, highest = with_decimals(lowest), with_decimals(highest)
+        between = f"= {highest}" if lowest == highest else f"from {lowest} to {highest}"
         of = many(len(view.chosen), "embedding")
         return (
             f"**{of}: ρ_w {between}**{apart_said}, as measured, on {of_items}{common}. "
@@ -184,10 +185,11 @@ class HeadlineFigure:
             figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[row["embedding"]]
             value, lower, upper = getattr(figures, key).by_votes
             if value is not None:
+                between = f"{with_decimals(lower)} to {with_decimals(upper)}"
                 return HeadlineFigure(
-                    label, f"{label} = {value:.3f}", f" (90 % with other voters: {lower:.3f} to {upper:.3f})"
+                    label, f"{label} = {with_decimals(value)}", f" (90% with other voters: {between})"
                 )
-        return HeadlineFigure(label, f"{label} = {row[label]:.3f}")
+        return HeadlineFigure(label, f"{label} = {with_decimals(row[label])}")
 
 
 def _next_step(provisional: bool, project: Project) -> None:

@@ -23,8 +23,9 @@ from ui.shared.frame import plain
 N0 = 2.0  # of ρ_w and τ_w where the page has no settings yet
 _FIRST = JudgeSettings("http://localhost:8000", "model")
 ABOUT = (
-    "Flips: comparisons whose answer changes with the order of the two pairs. Sharpness and lapse are those of one "
-    "more voter before people's scores; of people's voters stands the middle one, and between which eight of ten lie."
+    "Flips: comparisons whose answer changes with the order of the two pairs. Sharpness and lapse: as if the model "
+    "were one more voter on people's scores; beside them the middle one of people's voters, and the range of eight in "
+    "ten."
 )
 
 
@@ -83,13 +84,13 @@ def _form(first: JudgeSettings, *, is_new: bool) -> JudgeSettings:
         "Temperature", 0.0, 2.0, first.temperature, 0.1, help="Empty: the server's own. 0: the likeliest answer."
     )
     most = right.number_input(
-        "Most tokens of an answer", 1, 100_000, first.most_tokens,
+        "Longest answer, in tokens", 1, 100_000, first.most_tokens,
         help="One letter is asked for. Models that think aloud need some thousand; empty: no bound.",
     )  # fmt: skip
     price = "In the money of the plan. With both, the page says what a vote costs."
     sent = left.number_input("Price of a million tokens sent", 0.0, 1e6, first.input_price, help=price)
     answered = right.number_input("Price of a million tokens answered", 0.0, 1e6, first.output_price, help=price)
-    at_once = left.number_input("Comparisons on the way at a time", 1, MAX_AT_ONCE, first.at_once)
+    at_once = left.number_input("Comparisons asked at the same time", 1, MAX_AT_ONCE, first.at_once)
     return JudgeSettings(address, model, temperature, most, sent, answered, int(at_once))
 
 
@@ -145,7 +146,7 @@ def _records(view: JudgesView, project: Project, n0: float) -> None:
             f"{many(judge.n_missing, 'answer')} are still missing: ask for as many comparisons again, and it goes on."
         )
     wanted = JudgeFigure(project.id, project.revision, judge.id, judge.n_attempts, n0)
-    found = jobs.figure(wanted, project, "Set it beside people", key=f"judge-figure-{judge.id}")
+    found = jobs.figure(wanted, project, "Compare it with people", key=f"judge-figure-{judge.id}")
     if found is not None:
         _figures(found.result, judge, project.id)
 
@@ -166,7 +167,7 @@ def _figures(found: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
     else:
         tables.of_cells(view_of.gaps_table(found), "Agreement by the gap of scores")
         st.caption(
-            "Of each comparison, whether the item that people's scores have higher is named; a tie counts half. "
+            "How often the item is named that people's scores have higher; a tie counts half. "
             "People's own votes made these scores, so theirs is a little too high."
         )
     with st.expander("What it was told before each comparison"):

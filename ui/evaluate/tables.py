@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem, slug
-from core.base.numbers_in_words import many
+from core.base.numbers_in_words import many, with_decimals
 from core.charts import evaluation
 from core.commands.figures.evaluation import CEILING, HALVES, Scale
 from core.commands.figures.evaluation_inputs import FIGURES
@@ -135,7 +135,7 @@ def _leaderboard(
         table.insert(3, leaderboard.POSSIBLE, leaderboard.TO_COME_SHORT)
     of_cells(table, "Leaderboard")
     st.caption(
-        "Bars: 90 % intervals. Grey: as measured. Shaded: nine of ten random rankings. Dashed: ceilings by the votes."
+        "Bars: 90% intervals. Grey: as measured. Shaded: nine of ten random rankings. Dashed: ceilings by the votes."
     )
 
 
@@ -171,7 +171,7 @@ def by_area(visit: Visit, settings: Settings, found: IntervalsView | None, token
     of_cells(table, "Embeddings by area")
     st.caption(
         "Each embedding over its own items of the area, so figures of unlike coverage don't compare directly. "
-        "Intervals: 90 %."
+        "Intervals: 90%."
     )
     for reason in visit.view.undefined:
         if not _is_of(reason, visit.view):
@@ -220,12 +220,8 @@ def _table(view: EvaluateView, table: pd.DataFrame, alt: str) -> None:
     if "model" not in shown and "ρ_w" in shown:
         shown = shown.sort_values("ρ_w", ascending=False, kind="stable")
     cells: dict[str, Any] = {name: shown[name] for name in ("embedding", "model") if name in shown}
-    cells |= {view.named(name): shown[name].map(_three_digits) for name in dict(_KEYS) if name in shown}
+    cells |= {view.named(name): shown[name].map(with_decimals) for name in dict(_KEYS) if name in shown}
     if "covered" in shown and (shown["covered"] < shown["items"]).any():
         counts = zip(shown["covered"], shown["items"], strict=True)
         cells["covered"] = [f"{covered:,} of {items:,}" for covered, items in counts]
     of_cells(pd.DataFrame(cells), alt)
-
-
-def _three_digits(value: float) -> str:
-    return "–" if pd.isna(value) else f"{value:.3f}".replace("-", "−")

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem, slug
-from core.base.numbers_in_words import many, percent, plural
+from core.base.numbers_in_words import many, percent, plural, with_decimals
 from core.charts import campaign_charts
 from core.charts import evaluation as evaluation_charts
 from core.commands.figures.evaluation_inputs import FIGURES
@@ -23,7 +23,6 @@ from core.tabular.csv_writing import table_for_spreadsheets
 from core.tokens.items import pair_label
 from core.views.evaluate import evaluate_page
 from core.views.evaluate.evaluate_page import EvaluateView, WhyView
-from core.views.evaluate.leaderboard import NO_FIGURE
 from ui.evaluate import jobs, tables
 from ui.evaluate.jobs import Visit
 from ui.evaluate.settings import Settings
@@ -70,7 +69,7 @@ def _of_figure(visit: Visit, table: pd.DataFrame, label: str, alt: str, file: st
     others = [name for _, name in FIGURES if name != label]
     named = visit.view.named(label)
     shown = table.drop(columns=others).rename(columns={"n": "number", label: named})
-    shown[named] = [NO_FIGURE if pd.isna(value) else f"{value:.3f}" for value in shown[named]]
+    shown[named] = [with_decimals(value) for value in shown[named]]
     tables.of_cells(shown, alt)
     st.download_button(
         "All figures of this table (CSV)", partial(table_for_spreadsheets, table), file, "text/csv",
@@ -148,7 +147,7 @@ def _worst(why: WhyView) -> None:
             "rank by people": [f"{rank:g}" for rank in worst["rank"]],
             "by embedding": [f"{rank:g}" for rank in worst["model_rank"]],
             "lost": [percent(share, 1) for share in worst["disagreement"]],
-            "cos": [f"{cosine:.2f}".replace("-", "−") for cosine in worst["cosine"]],
+            "cos": [with_decimals(cosine, 2) for cosine in worst["cosine"]],
         }
     )
     if (worst["hubs"] != "").any():
@@ -164,16 +163,16 @@ def _hubs(why: WhyView, view: EvaluateView) -> None:
     st.markdown("##### Hubs")
     found = why.crowded[why.crowded["is_hub"]]
     about = (
-        f"Asked of the {many(why.top, 'highest item')} by the embedding, a tenth of all it covers: how many of "
-        "them is each token in?"
+        f"Of the {many(why.top, 'item')} that the embedding ranks highest, a tenth of all it covers: how many hold "
+        "each token?"
     )
     if why.skewness is not None:
-        skew = f"The skewness of their numbers is {why.skewness:.2f}; 0 has no hubs."
+        skew = f"The skewness of these numbers is {with_decimals(why.skewness, 2)}; 0 has no hubs."
         about = f"{about} {skew}"
     if not len(found):
-        st.caption(f"{about} No token is in twice as many as by people.")
+        st.caption(f"{about} No token is in twice as many of them as of people's highest.")
         return
-    st.caption(f"{about} These are in at least twice as many as by people:")
+    st.caption(f"{about} These tokens are in at least twice as many of them as of people's highest:")
     three = st.column_config.NumberColumn(format="%.1f")
     named = found.head(10).drop(columns="is_hub").rename(columns={"by_model": "by embedding", "by_people": "by people"})
     config = dict.fromkeys(("by embedding", "by people", "more"), three)

@@ -9,18 +9,18 @@ from functools import partial
 
 import streamlit as st
 
+from core.base.numbers_in_words import many
 from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.files import DatasetFile, MadeFile
 from core.dataset.published import read_published
 from core.questions import RoundKind
-from core.questions.order.kind import write_groups
 from core.store.projects.project_commands import Project
 from core.store.votes.model_answers import read_judges
 from core.views.export import DatasetFiles
 from core.views.kinds import rounds as view
 from core.views.kinds import target_groups
 from ui.shared import cache, frame, jobs, kinds
-from ui.shared.tables import download, show_table
+from ui.shared.tables import download, download_groups, show_table
 
 _ABOUT = (
     "The dataset in all formats, its datasheet, the votes under pseudonyms, plan and seeds, and checksums: a folder "
@@ -125,16 +125,8 @@ def _groups(project: Project, found: view.RoundView, stem: str) -> None:
     """Groups with the share of people who prefer one word of a target to another."""
     words = cache.load_round(view.compared_words, frame.store(), project, found.round)
     with st.container(horizontal=True):
-        st.download_button(
-            "Download the groups (text)",
-            write_groups(words).encode("utf-8"),
-            f"{stem}.txt",
-            "text/plain",
-            type="primary",
-            icon=":material/download:",
-            on_click="ignore",
-            help="The page Scores, under “Files of groups and orders”, and the command `groups` take it.",
-        )
+        about = f"{many(len(words), 'comparison')} of two words, each with the share of people behind it."
+        download_groups(words, stem, about)
         table = view.preferences(words)
         download("Download the preferences (CSV)", lambda: table, f"{stem}-preferences.csv")
     show_table(table, target_groups.WORST_HELP, "Preferences of two positives")

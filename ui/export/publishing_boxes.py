@@ -33,7 +33,7 @@ def datasheet_box(project: Project, fields: SheetFields) -> None:
     """The owner's fields; everything else in the datasheet comes from the project."""
     missing = ", ".join(fields.missing)
     with st.expander("What the datasheet says in your words"):
-        about = "All figures come from the project; what nobody recorded is called so."
+        about = "All figures come from the project; what nobody recorded is marked as such."
         st.caption(f"{about} Still empty: {missing}." if missing else about)
         with st.form(f"datasheet-{project.id}"):
             left, right = st.columns(2)

@@ -54,7 +54,7 @@ WORDS = (
     ),
     (
         "Interval",
-        "lower and upper of a score: if the voters are drawn again many times, 90 % of its values lie between them.",
+        "lower and upper of a score: if the voters are drawn again many times, 90% of its values lie between them.",
     ),
     (
         "b̂",
@@ -69,7 +69,7 @@ WORDS = (
         ),
     ),
     ("ρ_w and τ_w", "Rank correlations in which top ranks weigh more: rank n has the weight 1/(n + n₀)²."),
-    ("R(n₀)", "The share of all weight that the first rank holds in a long ranking; 28 % for n₀ = 2."),
+    ("R(n₀)", "The share of all weight that the first rank holds in a long ranking; 28% for n₀ = 2."),
     (
         "Check",
         (

@@ -62,7 +62,7 @@ def _overlap(old: CheckSettings, key: str, locked: bool) -> tuple[float, int]:
     left, right = st.columns(2)
     with left:
         percent = st.number_input(
-            "Judged by several voters, %",
+            "Judged by several voters (%)",
             0.0,
             50.0,
             round(old.overlap * 100, 2),

@@ -91,7 +91,7 @@ def _times(project: Project, area_id: int | None, settings: PlanSettings) -> Tim
         )
     st.caption(
         f"By these a comparison takes {2 * read + decide:g} s; {whose} it takes {seconds:g} s. How much of that is "
-        "reading nobody has measured, and it decides much: try other times."
+        "reading, nobody has measured, and much depends on it: try other times."
     )
     return Times(float(read), float(decide))
 

@@ -10,13 +10,13 @@ import streamlit as st
 from core.base.durable import slug
 from core.base.numbers_in_words import many
 from core.questions.order.groups import TargetGroup, draw_groups, undecided
-from core.questions.order.kind import groups_of, read_groups, write_groups
+from core.questions.order.kind import groups_of, read_groups
 from core.store.projects.embedding_library import Imported, open_library, read_embeddings
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_areas
 from core.views.kinds import target_groups as view
 from ui.shared import choosers, frame
-from ui.shared.tables import download
+from ui.shared.tables import download, download_groups
 
 SOURCES = {"propose": "Propose by an embedding", "text": "From a text"}
 SIZES = ("Positives", 1, 5), ("Distractors", 0, 3), ("Randoms", 0, 3)
@@ -115,11 +115,8 @@ def _downloads(project: Project, groups: tuple[TargetGroup, ...]) -> None:
         return
     name = slug(f"{project.name}-groups")
     with st.container(horizontal=True):
-        st.download_button(
-            "Download the groups (text)", write_groups(undecided(groups)).encode("utf-8"), f"{name}.txt",
-            "text/plain", icon=":material/download:", on_click="ignore",
-            help="What holds by definition: positives above distractors and randoms. People order the positives.",
-        )  # fmt: skip
+        about = "What holds by definition: positives above distractors and randoms. People order the positives."
+        download_groups(undecided(groups), name, about)
         download("Download what people are to judge (CSV)", partial(view.to_judge, groups), f"{name}-to-judge.csv")
     st.caption(
         f"{many(len(groups), 'group')}; {many(len(view.to_judge(groups)), 'comparison')} of two positives for people."

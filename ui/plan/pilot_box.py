@@ -72,12 +72,12 @@ def _closed(store: Store, project: Project, area_id: int | None, pilot: DrawnSta
 
 
 def figures(view: PilotView) -> None:
-    """Times, shares, counts and remarks of a pilot, with 90 % intervals."""
+    """Times, shares, counts and remarks of a pilot, with 90% intervals."""
     found = view.figures
     if found is None:
         st.caption("No answer counts.")
         return
-    timed = f"Over {many(found.n_timed, 'answer')} with a time. In brackets a 90 % interval, voters resampled."
+    timed = f"Over {many(found.n_timed, 'answer')} with a time. In brackets a 90% interval, voters resampled."
     shown = (
         (
             "Mean time, t̄",
@@ -85,7 +85,7 @@ def figures(view: PilotView) -> None:
             f"{timed} Hours and money follow from it (Eq. 10).",
         ),
         ("Median time", estimated(found.seconds_median, 1, " s"), timed),
-        ("Ties", share_text(found.ties), "Of the votes, with Wilson's 90 % interval, which doesn't know of voters."),
+        ("Ties", share_text(found.ties), "Of the votes, with Wilson's 90% interval, which doesn't know of voters."),
         ("Unknown words", share_text(found.unknown), "Answers “I don't know a word here” of all, as for ties."),
         ("Voters", f"{found.n_voters:,}", f"They gave {many(found.n_answers, 'answer')}."),
     )

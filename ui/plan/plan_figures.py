@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.base.numbers_in_words import many, percent
+from core.base.numbers_in_words import many, percent, with_decimals
 from core.charts import campaign_charts
 from core.plan import Plan
 from core.plan.budgets import reward_for_wage
@@ -156,6 +156,6 @@ def advice(plan: Plan, found: Forecast | None) -> None:
     elif trusted and found is not None:
         st.caption(
             f"These are the paper's rules of thumb. Simulated with this project's items and voters as assumed below, "
-            f"the plan comes to ρ_w = {found.rho_w.mean:.2f}.",
+            f"the plan comes to ρ_w = {with_decimals(found.rho_w.mean, 2)}.",
             help=ADVICE,
         )

@@ -49,8 +49,8 @@ NUMBERS = (
                 "The average time t̄ of one comparison; hours follow from it (Eq. 10)."),
     NumberField("reward", "Reward per task", 0.0, 10_000.0, 0.05,
                 "In your currency; 0 where nobody is paid."),
-    NumberField("fee", "Platform's fee, %", 0.0, 1000.0, 5.0,
-                "What the platform takes on top of the reward; Mechanical Turk took 20 %.", scale=100.0),
+    NumberField("fee", "Platform's fee (%)", 0.0, 1000.0, 5.0,
+                "What the platform takes on top of the reward; Mechanical Turk took 20%.", scale=100.0),
     NumberField("seed", "Seed", 0, 2**31 - 1, 1,
                 "The same seed draws the same ballots from the same votes."),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.numbers_in_words import many
+from core.base.numbers_in_words import many, with_decimals
 from core.charts import campaign_charts
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import OtherBudgets, PlanOutlook
@@ -30,7 +30,7 @@ from ui.shared import cache, chart_files, choosers, frame, jobs
 PANELS: dict[str, tuple[str, Panel]] = {
     "paper": ("as in the paper", PAPER_PANEL),
     "noisy": ("with twice the differences of opinion", replace(PAPER_PANEL, nonconformity=(0.04, 0.4))),
-    "careless": ("with 10 % random clickers", replace(PAPER_PANEL, random_clickers=0.1)),
+    "careless": ("with 10% random clickers", replace(PAPER_PANEL, random_clickers=0.1)),
 }
 FITTED = {PILOT_VOTES: "as fitted to the pilot's votes", BALLOT_VOTES: "as fitted to this project's votes"}
 EAGER = 5_000  # votes that are fitted before anybody asks, in a fraction of a second
@@ -42,14 +42,14 @@ COLUMNS = {
     "votes": ("votes", None),
     "ρ_w": (
         "ρ_w",
-        "Between the scores and the true ranking: the mean over campaigns, and in brackets where 90 % of them lie.",
+        "Between the scores and the true ranking: the mean over campaigns, and in brackets where 90% of them lie.",
     ),
     "τ_w": ("τ_w", "The same for τ_w."),
     "top items cut": ("top items cut", "Share of the true top items that aren't in the last ballot any more."),
     "tells apart": (
         "tells apart",
         (
-            "The smallest difference in ρ_w of two models that shows in 80 % of campaigns, tested at 5 %, two-sided. "
+            "The smallest difference in ρ_w of two models that shows in 80% of campaigns, tested at 5%, two-sided. "
             "The items are taken as given."
         ),
     ),
@@ -141,7 +141,7 @@ def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | No
     ours = outlook.forecasts[asked.settings.protocol]
     if not math.isnan(ours.rho_w.mean):
         st.markdown(
-            f"**About ρ_w = {ours.rho_w.mean:.2f} and τ_w = {ours.tau_w.mean:.2f} from "
+            f"**About ρ_w = {with_decimals(ours.rho_w.mean, 2)} and τ_w = {with_decimals(ours.tau_w.mean, 2)} from "
             f"{many(ours.n_comparisons, 'vote')}. Two models are told apart in 8 of 10 campaigns if their ρ_w "
             f"differ by {ours.separable:.2f}.**"
         )
@@ -173,7 +173,7 @@ def _ceiling(asked: planner_jobs.PlannerRequest) -> None:
     if found.is_reliable:
         st.caption(
             f"Ceiling: if each of the {found.n_voters:,} voters judged every item, their median opinion would "
-            f"reach ρ_w = {found.rho_w:.3f} and τ_w = {found.tau_w:.3f}."
+            f"reach ρ_w = {with_decimals(found.rho_w)} and τ_w = {with_decimals(found.tau_w)}."
         )
         return
     cure = (
@@ -183,7 +183,7 @@ def _ceiling(asked: planner_jobs.PlannerRequest) -> None:
     )
     st.warning(
         f"This panel can't give you a reliable top: even the median opinion of all {found.n_voters:,} voters on "
-        f"every item reaches only ρ_w = {found.rho_w:.2f}. {cure}"
+        f"every item reaches only ρ_w = {with_decimals(found.rho_w, 2)}. {cure}"
     )
 
 
@@ -197,7 +197,7 @@ def _curve(asked: planner_jobs.PlannerRequest) -> None:
                 chart = partial(campaign_charts.accuracy_by_budget, curve, figure, asked.plan.n_comparisons)
                 table = curve[curve["figure"] == figure]
                 chart_files.show(chart, table, name=f"{slug(asked.project.name)}-{key}", alt=f"{figure} by budget")
-        st.caption("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan.")
+        st.caption("Lines are means, bands hold 90% of the campaigns. The dashed line is this plan.")
     if len(curve) < planner.n_wanted(asked.plan) * len(planner.CURVES):
         wanted = planner_jobs.forecasts(OtherBudgets, asked)
         about = "A quarter to three times these votes."
@@ -237,7 +237,7 @@ def _fitted(project: Project, area_id: int | None, similarity: str, which: str, 
         st.warning(frame.plain(told))
         return None
     config = {
-        "mean": st.column_config.TextColumn("mean", help="Over the voters, with a 90 % interval, voters resampled."),
+        "mean": st.column_config.TextColumn("mean", help="Over the voters, with a 90% interval, voters resampled."),
         "width of the range": st.column_config.TextColumn(
             "width of the range",
             help="Voters are taken to lie evenly on a range of this width around the mean. Without a width, all alike.",

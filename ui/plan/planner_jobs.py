@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from core.base.numbers_in_words import many
+from core.base.numbers_in_words import many, with_minus
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import BestPlan, Forecasts, OtherBudgets, Simulation
 from core.errors import PlanError
@@ -125,7 +125,7 @@ def _found(found: Search, asked: PlannerRequest, *, locked: bool) -> None:
             st.caption(
                 (
                     f"Against the paper's plan (7 ballots, α = .5, M = {found.paper.plan.appearances}) it gains "
-                    f"{found.gain:+.3f} ± {found.gain_error:.3f} in {_judged(found.goal)}, over "
+                    f"{with_minus(f'{found.gain:+.3f}')} ± {found.gain_error:.3f} in {_judged(found.goal)}, over "
                     f"{found.best.n_campaigns} campaigns that the search hadn't seen."
                 )
                 + ("" if sure else " That is no clear difference.")

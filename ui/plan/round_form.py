@@ -110,7 +110,7 @@ def _gold(settings: RoundSettings, key: str, project: Project, row: DeltaGenerat
 
 def _tuples(settings: RoundSettings, key: str, project: Project, row: DeltaGenerator) -> RoundSettings:
     with row:
-        size = st.number_input("Items a tuple", 3, 10, settings.size, key=f"size-{key}", width=130)
+        size = st.number_input("Items per tuple", 3, 10, settings.size, key=f"size-{key}", width=130)
         appearances = st.number_input(
             "Tuples per item", 1, 1000, settings.appearances, key=f"appearances-{key}", width=130,
             help="In how many tuples each item stands.",
@@ -140,10 +140,10 @@ def _wording(settings: RoundSettings, key: str) -> RoundSettings:
         )
         with st.container(horizontal=True):
             seconds = st.number_input(
-                "Seconds a question", 0.1, 3600.0, settings.seconds, key=f"seconds-{key}", width=150,
+                "Seconds per question", 0.1, 3600.0, settings.seconds, key=f"seconds-{key}", width=150,
                 help="An assumption: see “Which kind of question gives most in the same time?” below.",
             )  # fmt: skip
-            reward = st.number_input("Reward a task", 0.0, 10_000.0, settings.reward, key=f"reward-{key}", width=130)
+            reward = st.number_input("Reward per task", 0.0, 10_000.0, settings.reward, key=f"reward-{key}", width=130)
             percent = st.number_input("Fee (%)", 0.0, 1000.0, round(100 * settings.fee, 6), key=f"fee-{key}", width=110)
             seed = st.number_input("Seed", 0, 2**31 - 1, settings.seed, key=f"seed-{key}", width=160)
     return replace(

@@ -26,7 +26,7 @@ OFFSET = 2.0  # n₀, as the Evaluate page has it at first
 CHANGED = "**The demo was changed since it was made.** The Evaluate page says which model leads now, and how surely."
 READ = (
     "Items are pairs of words. ρ_w compares an embedding's ranking of them with the voters', the top weighing most; a "
-    "random ranking lies below 0. Bars: where it would lie at 90 %, blue with other voters, orange with other tokens."
+    "random ranking lies below 0. Bars: 90% intervals, blue with other voters, orange with other tokens."
 )
 SIMULATED = "The votes here are those of simulated voters: they say how Runoff works, and nothing about people."
 

@@ -7,14 +7,14 @@ from functools import partial
 import streamlit as st
 
 from core.base.durable import slug
-from core.base.numbers_in_words import many, plural
+from core.base.numbers_in_words import many, plural, with_decimals
 from core.errors import RunoffError
 from core.evaluation.baselines import text_similarities
 from core.evaluation.rating_report import RatingReport, report, stand
 from core.questions.best_worst.files import BestWorstReport, Named, read_best_worst
 from core.questions.best_worst.files import report as best_worst_report
 from core.questions.order.groups import TargetGroup, score_groups
-from core.questions.order.kind import GroupFile, groups_of, read_group_file, read_groups, write_groups
+from core.questions.order.kind import GroupFile, groups_of, read_group_file, read_groups
 from core.questions.order.orders import OrderFile, comparisons_of, group_agreement, read_orders, without
 from core.questions.rating.files import crowd_minus_experts, qualify_people, read_ratings
 from core.questions.rating.scales import SCALES, RatingScale, RatingSet
@@ -25,7 +25,7 @@ from core.store.projects.project_commands import Project
 from core.views import file_kinds
 from core.views.kinds import best_worst, rating_sets, target_groups
 from ui.shared import choosers, frame
-from ui.shared.tables import download, figures, named, read_asking, show_issues, show_table
+from ui.shared.tables import download, download_groups, figures, named, read_asking, show_issues, show_table
 
 BEST_WORST_EXAMPLE = (
     "item_1,item_2,item_3,item_4,best,worst,voter\nsea – ship,tax – law,cat – dog,sea – tax,cat – dog,sea – tax,W1"
@@ -235,21 +235,14 @@ def _agreement(project: Project, read: OrderFile, groups: list[TargetGroup], key
     )
     kept = without(read.orders, left_out)
     if left_out:
-        st.caption(f"Without them: mean pairwise ρ {group_agreement(kept).mean:.3f}.")
+        st.caption(f"Without them: mean pairwise ρ {with_decimals(group_agreement(kept).mean)}.")
     comparisons = comparisons_of(kept, groups)
     name = slug(f"{project.name}-orders", "orders")
     if groups:
         st.caption("Distractors and randoms are those of the groups above.")
     with st.container(horizontal=True):
-        st.download_button(
-            "Download the groups with shares (text)",
-            write_groups(comparisons).encode("utf-8"),
-            f"{name}-groups.txt",
-            "text/plain",
-            icon=":material/download:",
-            on_click="ignore",
-            help=f"{many(len(comparisons), 'comparison')} in the authors' format, ready to be read above.",
-        )
+        about = f"{many(len(comparisons), 'comparison')} of two words, each with the share of people behind it."
+        download_groups(comparisons, f"{name}-groups", about)
         download("Download the people (CSV)", partial(target_groups.people, found), f"{name}-people.csv")
 
 

@@ -112,7 +112,7 @@ def settling(project: Project, area_id: int | None, stem: str) -> None:
     if view.history["rank_lower"].notna().any():
         st.caption(
             "The 30 items that lead now, and their places after each ballot; tied items share one. Point at an "
-            "item to see the 90 % interval of its place. A dash instead of a dot: the ballot didn't hold the item."
+            "item to see the 90% interval of its place. A dash instead of a dot: the ballot didn't hold the item."
         )
         return
     st.caption(

@@ -44,7 +44,7 @@ def show_vote_checks(project: Project, area_id: int | None, n_votes: int) -> Non
             figures_table(checks.figures)
         st.caption(
             "Sides are drawn at random, so a voter who reads chooses each about half the time. A voter is named "
-            "where so uneven a split has a chance below 5 % for all voters together (exact binomial test). α is 1 "
+            "where so uneven a split has a chance below 5% for all voters together (exact binomial test). α is 1 "
             "where voters agree fully, and 0 where they agree as by chance."
         )
         table = checks.sides.voters.head(MOST_SHOWN).rename(columns={"share": "share of left"})
@@ -77,8 +77,8 @@ def figures_table(table: pd.DataFrame) -> None:
     """The figures of checks with their intervals."""
     config = {
         "share": share_column("share"),
-        "from": share_column("from", help="Lower bound of the 90 % interval."),
-        "to": share_column("to", help="Upper bound of the 90 % interval."),
+        "from": share_column("from", help="Lower bound of the 90% interval."),
+        "to": share_column("to", help="Upper bound of the 90% interval."),
     }
     shown = in_percent(table, *config)
     st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt="Checks in the ballots")
@@ -118,7 +118,7 @@ def show(project: Project, area_id: int | None) -> None:
 def _to_mend(lines: Sequence[TrustCheck]) -> str:
     """The names of the points that aren't good, the worst first, as Markdown."""
     by_level = {level: [frame.plain(line.name) for line in lines if line.level == level] for level in (RED, AMBER)}
-    return " ".join(f"{MARKS[level]} {', '.join(names)}." for level, names in by_level.items() if names)
+    return " ".join(f"{MARKS[level]}: {', '.join(names)}." for level, names in by_level.items() if names)
 
 
 def worth_of_next(project: Project, area_id: int | None) -> None:

@@ -65,9 +65,22 @@ def show(*badges: Badge) -> None:
         st.badge(badge.words, icon=badge.icon, color="gray", help=badge.about)
 
 
+_HERE = Path(__file__).parent
 _TOP = st.components.v2.component(
-    "runoff_notice", html="<span></span>", js=Path(__file__).with_name("notice.js").read_text(encoding="utf-8")
+    "runoff_notice", html="<span></span>", js=(_HERE / "notice.js").read_text(encoding="utf-8")
 )
+_COPY = st.components.v2.component(
+    "runoff_copy",
+    html='<div class="copy"><button type="button"><span></span></button><span role="status"></span></div>',
+    css=(_HERE / "copy.css").read_text(encoding="utf-8"),
+    js=(_HERE / "copy.js").read_text(encoding="utf-8"),
+)
+
+
+def copy_button(label: str, text: str, *, key: str) -> None:
+    """A button that puts a text into the clipboard; beside it stands whether it worked."""
+    data = {"label": label, "text": text, "done": "Copied.", "failed": "Select it and copy it by hand."}
+    _COPY(key=key, data=data, width="content")
 
 
 def come_to_top(*, pressed: bool) -> None:

@@ -1,6 +1,6 @@
 """Tables as pages show them: columns with their help, figures with as many digits as they bear, and a download.
 
-What readers of files left out or ask is shown so too. Shares stand as whole per cents: of 3 answers in 7, “43 %” says
+What readers of files left out or ask is shown so too. Shares stand as whole per cents: of 3 answers in 7, “43%” says
 all there is to say.
 """
 
@@ -17,6 +17,8 @@ from core.base import numbers_in_words
 from core.base.numbers_in_words import plural
 from core.errors import Issue
 from core.questions.best_worst.files import Named, NamedError
+from core.questions.order.groups import GroupComparison
+from core.questions.order.kind import write_groups
 from core.views.kinds.rating_sets import as_csv
 from ui.shared import choosers, frame
 
@@ -61,6 +63,15 @@ def download(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
     )
 
 
+def download_groups(groups: Iterable[GroupComparison], name: str, about: str) -> None:
+    """A button that saves groups in the authors' format; `about` is a sentence on what they say."""
+    st.download_button(
+        "Download the groups (text)", write_groups(groups).encode("utf-8"), f"{name}.txt", "text/plain",
+        icon=":material/download:", on_click="ignore", key=f"download-{name}",
+        help=f"{about} *Files of groups and orders* on the Scores page and the command `groups` take this file.",
+    )  # fmt: skip
+
+
 def show_issues(issues: Iterable[Issue], notes: Iterable[str] = ()) -> None:
     """What a reader of files left out, row by row, and what else it has to say."""
     for note in notes:
@@ -97,4 +108,4 @@ def in_percent(table: pd.DataFrame, *names: str, digits: int = 0) -> pd.DataFram
 
 def share_column(label: str | None = None, *, digits: int = 0, help: str | None = None) -> Any:
     """How a column of `in_percent` is shown."""
-    return st.column_config.NumberColumn(label, format=f"%.{digits}f %%", help=help)
+    return st.column_config.NumberColumn(label, format=f"%.{digits}f%%", help=help)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.base.numbers_in_words import plural
+from core.base.numbers_in_words import plural, with_decimals
 from core.store import Store
 from core.store.projects.embedding_library import Imported
 from core.store.projects.project_commands import Project
@@ -61,7 +61,7 @@ def _tick(store: Store, project: Project, found: ProposedView) -> None:
             if like:
                 about = f"nearest to {nearest}; hardly differs from {like}"
             mark = " :material/content_copy:" if like else ""
-            label = f"{frame.plain(token)} ({cosine:.2f}){mark}"
+            label = f"{frame.plain(token)} ({with_decimals(cosine, 2)}){mark}"
             if columns[place // half].checkbox(label, key=f"near-{hash(found.area)}-{token}", help=frame.plain(about)):
                 ticked.append(token)
         st.caption(
@@ -119,7 +119,7 @@ def hubness_box(store: Store, project: Project, view: TokensView) -> None:
         st.error(frame.plain(found.problem))
         return
     skew = found.found.skewness
-    said = frame.plain(found.found.problem) if skew is None else f"**Skewness of N_k: {skew:.2f}**"
+    said = frame.plain(found.found.problem) if skew is None else f"**Skewness of N_k: {with_decimals(skew, 2)}**"
     st.markdown(
         (
             f"{said} over {found.n_tokens:,} tokens and {found.n_sampled:,} words of {frame.plain(imported.name)}; "

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from core.base.numbers_in_words import many, plural
+from core.base.numbers_in_words import many, percent_as_set, plural
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects.embedding_library import read_embeddings
@@ -44,7 +44,7 @@ def _show(found: RareTokens) -> None:
     if found.problem:
         st.error(frame.plain(found.problem))
         return
-    said = f"By **{frame.plain(found.source.label)}**, rare below {found.source.share * 100:.3g} % of the mean."
+    said = f"By **{frame.plain(found.source.label)}**, rare below {percent_as_set(found.source.share)} of the mean."
     if found.is_proxy:
         said += " This is a proxy: a list of your domain's own texts says more."
     st.markdown(said)
@@ -65,7 +65,7 @@ def _show(found: RareTokens) -> None:
 def _choose(store: Store, project: Project) -> None:
     sources = dict(SOURCES)
     kind = choosers.radio("Source", sources, key=f"freq-kind-{project.id}")
-    per_cent = st.number_input("Rare below this share of the mean, %", 0.1, 100.0, 10.0, key=f"share-{project.id}")
+    per_cent = st.number_input("Rare below this share of the mean (%)", 0.1, 100.0, 10.0, key=f"share-{project.id}")
     lower = st.toggle("Look tokens up in lower case too", key=f"freq-lower-{project.id}")
     terms = RareTerms(per_cent / 100, lower)
     done = "The frequencies are in use."

@@ -24,7 +24,7 @@ from ui.shared import choosers, frame, jobs
 from ui.shared.tables import in_percent
 
 _TWO = {"to ranking", "from", "to", "speed", "lapse ε", "sharpness s"}
-_FORMATS = dict.fromkeys(PERCENT, "%.0f %%") | dict.fromkeys(_TWO, "%.2f")
+_FORMATS = dict.fromkeys(PERCENT, "%.0f%%") | dict.fromkeys(_TWO, "%.2f")
 _FORMATS |= {"p (side)": "%.3f", "seconds": "%.1f"}
 
 

@@ -7,11 +7,17 @@ var runoffSend = (function () {
 
   function text(name) { return document.getElementById(name).textContent; }
 
+  // Below a long consent the line is out of sight, and a button would seem to do nothing.
+  function tell(said, message) {
+    said.textContent = message;
+    if (said.getBoundingClientRect().bottom > window.innerHeight) said.scrollIntoView({ block: "nearest" });
+  }
+
   // `said` shows how it stands; `done` is given what the server told.
   function send(form, said, done) {
     var address = form.action, body = new URLSearchParams(new FormData(form)), wait = FIRST_WAIT_MS;
     var mayBeDone = false;  // an answer got lost: only the next one says whether it was done
-    var slow = setTimeout(function () { said.textContent = text("saving"); }, SLOW_MS);
+    var slow = setTimeout(function () { tell(said, text("saving")); }, SLOW_MS);
     busy = true;
     form.setAttribute("aria-busy", "true");
     ask();
@@ -46,7 +52,7 @@ var runoffSend = (function () {
 
     function again(message) {
       clearTimeout(slow);
-      said.textContent = message;
+      tell(said, message);
       // Voters who were refused in one moment don't all come back in another.
       setTimeout(ask, wait * (0.5 + Math.random()));
       wait = Math.min(2 * wait, LONGEST_WAIT_MS);

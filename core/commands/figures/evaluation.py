@@ -217,7 +217,7 @@ class TokensIntervals(OfEvaluation[TokensFound]):
 @dataclass(frozen=True)
 class Scale:
     """`floor` has a row a baseline with the figures, and bounds of the random one's ρ_w; `top` a row a yardstick with
-    ρ_w and τ_w, lower and upper of each (middle 90 % of its draws); `problems` say what can't be told."""
+    ρ_w and τ_w, lower and upper of each (middle 90% of its draws); `problems` say what can't be told."""
 
     floor: pd.DataFrame
     top: pd.DataFrame
@@ -326,6 +326,7 @@ class PValues(OfEvaluation[pd.DataFrame]):
     """p-values of ρ_w and τ_w of each embedding over its own items, by permuted tokens; a second an embedding."""
 
     name = "p_values"
+    version = 8
     doing = "Permuting the tokens"
 
     def takes(self, view: Evaluated) -> float:
@@ -343,7 +344,7 @@ class PValues(OfEvaluation[pd.DataFrame]):
                     drawn = found[key]
                     bound = float(np.nanquantile(drawn.drawn, 0.95))
                     rows.append((evaluation.model, label, drawn.estimate, bound, drawn.p))
-        return pd.DataFrame(rows, columns=["embedding", "figure", "estimate", "chance reaches (5 %)", "p"])
+        return pd.DataFrame(rows, columns=["embedding", "figure", "estimate", "chance reaches (5%)", "p"])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ...base.estimates import Share, share
-from ...base.numbers_in_words import many, plural
+from ...base.numbers_in_words import many, plural, with_decimals
 from ...base.parallel import Progress
 from ...embeddings import Embedding
 from ...errors import RunoffError, UndefinedMetricError
@@ -229,7 +229,7 @@ class ExclusionPreview:
         if self.changes:
             told = [f"The top {self.n_top} changes in {many(self.changes, 'item')}."]
         moved = [
-            f"ρ_w of {name} from {was:.3f} to {becomes:.3f}"
+            f"ρ_w of {name} from {with_decimals(was)} to {with_decimals(becomes)}"
             for name, was, becomes in self.models[["embedding", "ρ_w now", "ρ_w then"]].itertuples(index=False)
             if was == was and becomes == becomes
         ]

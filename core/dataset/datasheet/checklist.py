@@ -3,7 +3,7 @@
 The criteria are those that O'Shea et al. (2010, section 3) look at. They name what can spoil such a dataset: who was
 sampled, which items, how precise and how accurate the judgements are, the scale, and five ways in which experiments
 differed without saying so (materials, order, instructions, anchors of the scale, voters). Each line says what is known,
-with its number; what nobody recorded is called so.
+with its number; what nobody recorded is marked as such.
 """
 
 from __future__ import annotations

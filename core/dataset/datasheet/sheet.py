@@ -17,7 +17,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from ...base.numbers_in_words import percent, plural
+from ...base.numbers_in_words import percent, percent_as_set, plural, with_decimals
 from ...base.templating import environment
 from ...protocols import protocol_of
 from ...protocols.paper import REFERENCE
@@ -179,7 +179,7 @@ def card(
         reference=REFERENCE,
         json=json.dumps,
         md=md,
-        three=_three,
+        three=with_decimals,
         yaml_text=yaml_text,
     ).encode("utf-8")
 
@@ -194,10 +194,6 @@ def yaml_text(text: str) -> str:
         char if char.isprintable() else f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
         for char in json.dumps(text, ensure_ascii=False)
     )
-
-
-def _three(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}".replace("-", "−")
 
 
 UNSAID = "Not recorded."
@@ -354,9 +350,9 @@ def _alpha(ranking: RankingFacts) -> tuple[str | None, str]:
     a = ranking.alpha
     if a is None:
         return None, ranking.no_alpha
-    interval = "" if a.lower != a.lower else f" ({a.lower:.3f} to {a.upper:.3f})"
+    interval = "" if a.lower != a.lower else f" ({with_decimals(a.lower)} to {with_decimals(a.upper)})"
     behind = f"{a.n_units:,} comparisons with several answers, {a.n_answers:,} answers, {a.n_voters:,} voters"
-    return f"{a.alpha:.3f}{interval}", f"{behind}; {percent(a.level)} interval; 0 is chance"
+    return f"{with_decimals(a.alpha)}{interval}", f"{behind}; {percent(a.level)} interval; 0 is chance"
 
 
 def _measured(found: Reliability, repetitions: str) -> tuple[str | None, str]:
@@ -375,7 +371,10 @@ def pay_rows(facts: Facts) -> list[tuple[str, str]]:
             continue
         size, reward = plan["task_size"], plan["reward"]
         rows.append(
-            (f"Reward per task{of}", f"{reward:g} for {size} comparisons; fee of the platform {percent(plan['fee'])}")
+            (
+                f"Reward per task{of}",
+                f"{reward:g} for {size} comparisons; fee of the platform {percent_as_set(plan['fee'])}",
+            )
         )
         planned = hourly(reward, size, plan["seconds_per_comparison"])
         rows.append(

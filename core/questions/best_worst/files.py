@@ -11,7 +11,7 @@ Items are compared as they stand, but for white space. Nothing is dropped silent
 `Issue`, and columns that aren't read are named. Rows with an empty best and worst, as in a file that is to be filled
 in, are counted.
 
-The report has counts and Bradley–Terry scores with intervals, and how reliable they are. Intervals (90 %) draw whole
+The report has counts and Bradley–Terry scores with intervals, and how reliable they are. Intervals (90%) draw whole
 voters anew: a voter's judgements hang together. A count that is undefined in more than a fifth of the resamples has
 none. Reliability is Spearman's ρ (Pearson's r beside it) between the scores of two random halves, the mean over splits:
 
@@ -291,7 +291,7 @@ def _item_rows(data: bytes, name: str, encoding: str | None) -> tuple[list[tuple
     wanted = list(places.values())
     if len(wanted) < 2:
         missing = [title for role, title in (("first", "token_a"), ("second", "token_b")) if role not in places]
-        raise lacking(table, missing, then="A list of one item a line is read from a text file.")
+        raise lacking(table, missing, then="A list of one item per line is read from a text file.")
     texts = table.texts(wanted, max(wanted) + 1)
     if texts.unread:
         raise InputError(f"{name} has rows that can't be read.", texts.unread)

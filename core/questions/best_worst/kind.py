@@ -6,7 +6,7 @@ the round in which it was named best minus the share in which it was named worst
 Or the choice is read as comparisons: the best above all others, all others above the worst (5 of the 6 pairs of a tuple
 of four). One Bradley–Terry fit of those of this round and of the closed rounds before it gives θ; the score is the
 expected Borda score against the whole field of θ. Those comparisons hang together, so the fit's standard errors are too
-small: intervals are 90 %, voters resampled with all their tuples.
+small: intervals are 90%, voters resampled with all their tuples.
 
 References: Louviere, Woodworth (1991), Best-worst scaling: a model for the largest difference judgments; Kiritchenko,
 Mohammad (2017), Best-worst scaling more reliable than rating scales, ACL (tuples of four, counts).

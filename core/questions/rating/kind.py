@@ -1,6 +1,6 @@
 """Ratings as a kind of question: one item a question, answered with a value of the scale, such as `3.25`.
 
-An item's score is the mean of its ratings. Intervals are 90 %, voters resampled, the tails widened for few of them.
+An item's score is the mean of its ratings. Intervals are 90%, voters resampled, the tails widened for few of them.
 
 People rate on pages that show each item on the scale, or have them sorted into piles first; gold pairs say who
 qualifies. A rating set that exists already can be taken as answers to a round: its items are found by their texts.

@@ -176,7 +176,7 @@ def round_of(conn: sa.Connection, project_id: str, number: int, area_id: int | N
     for found in rounds_of(conn, project_id, area_id):
         if found.number == number:
             return found
-    raise StoreError(f"There is no round {number}. Draw one on the page Collect first.")
+    raise StoreError(f"There is no round {number}. Draw one on the Collect page first.")
 
 
 def round_by_id(conn: sa.Connection, project_id: str, ballot_id: int) -> Ballot:

@@ -30,7 +30,7 @@ def close_ballot(
     code: str | None = None,
     expected_revision: int | None = None,
 ) -> None:
-    """Close the open ballot (the one of this `code`, see `ballot_rows.check_meant`), with scores and 90 % intervals.
+    """Close the open ballot (the one of this `code`, see `ballot_rows.check_meant`), with scores and 90% intervals.
 
     By the paper's protocol these are x, y and ȳ of its items; by the protocol "runoff" θ and the expected Borda score
     of every item of the ranking, from the votes of all ballots. A pilot is only closed: it scores nothing. A round,

@@ -80,7 +80,7 @@ ballot_item = Table(
     Column("y", Float),
     Column("mean", Float),  # ȳ at closing, with the number of y's in it
     Column("count", Integer),
-    Column("lower", Float),  # 90 % interval of the mean, voters resampled; NULL where there is none
+    Column("lower", Float),  # 90% interval of the mean, voters resampled; NULL where there is none
     Column("upper", Float),
     sqlite_with_rowid=False,
 )
@@ -94,7 +94,7 @@ item_score = Table(
     Column("theta", Float),  # Bradley–Terry, with its standard error
     Column("error", Float),
     Column("score", Float, nullable=False),  # the expected Borda score against the whole field
-    Column("lower", Float),  # 90 % intervals of score and rank, voters resampled; NULL where there are none
+    Column("lower", Float),  # 90% intervals of score and rank, voters resampled; NULL where there are none
     Column("upper", Float),
     Column("rank_lower", Float),
     Column("rank_upper", Float),

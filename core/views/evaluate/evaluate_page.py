@@ -181,7 +181,7 @@ def shown(found: Evaluated) -> EvaluateView:
 
 @dataclass(frozen=True)
 class IntervalsView:
-    """The 90 % intervals of an evaluation: an `EvaluateView` whose tables have the columns `BOUNDS`, what is known of
+    """The 90% intervals of an evaluation: an `EvaluateView` whose tables have the columns `BOUNDS`, what is known of
     every two embeddings, from how many resamples, and why there are none, or ""."""
 
     view: EvaluateView

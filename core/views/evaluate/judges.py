@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ...base.estimates import Estimate
-from ...base.numbers_in_words import many, percent
+from ...base.numbers_in_words import many, percent, with_decimals
 from ...base.web import is_open
 from ...commands.judging import JudgeFigures
 from ...dataset.files import to_csv
@@ -32,8 +32,8 @@ from ...tabular.csv_writing import table_for_spreadsheets
 
 NO_FIGURE = "–"
 NEVER = (
-    "What a language model answers is kept apart, marked as a model's for ever. It is no vote of people: it enters no "
-    "score, no tally, no agreement and no dataset."
+    "A language model's answers are kept apart, and marked as a model's for good. They are not people's votes, and "
+    "enter no score, no tally, no figure of agreement and no dataset."
 )
 
 
@@ -62,7 +62,7 @@ class JudgesView:
         if self.has_key:
             key = f"without the key of {KEY}, as it is http" if known else f"with the key that {KEY} holds"
         told = (
-            f"Each asking sends to {self.settings.address}{PATH}, {key}: the ballot's instructions, question and "
+            f"Each request sends to {self.settings.address}{PATH}, {key}: the ballot's instructions, question and "
             "examples, and the two pairs of a comparison with their areas. Nothing of voters, votes or scores is sent."
         )
         if known:
@@ -102,7 +102,7 @@ def load(store: Store, project_id: str) -> JudgesView:
 
 
 def figures_table(found: JudgeFigures) -> pd.DataFrame:
-    """A row a figure: figure, value, 90 % interval, people (the same of their voters), and from what, or why none."""
+    """A row a figure: figure, value, 90% interval, people (the same of their voters), and from what, or why none."""
     order, effects, ranking, cost = found.order, found.effects, found.ranking, found.cost
     flips = f"{many(order.flips.total, 'comparison')} with a vote in both orders"
     named = f"{many(order.chose_a.total, 'vote')} that name a pair"
@@ -124,11 +124,11 @@ def figures_table(found: JudgeFigures) -> pd.DataFrame:
     counted = f"{cost.prompt_tokens:,} sent and {cost.answer_tokens:,} answered in {cost.n_counted:,} of "
     counted += f"{many(cost.n_replies, 'answer')}; {many(cost.n_votes, 'vote')}"
     tokens = Estimate(cost.tokens_per_vote, reason=cost.reason)
-    rows.append(_row("tokens a vote", tokens, counted, digits=0))
+    rows.append(_row("tokens per vote", tokens, counted, digits=0))
     money = Estimate(cost.money_per_vote, reason=cost.reason)
     people = NO_FIGURE if cost.people_per_vote is None else f"{cost.people_per_vote:.4f}"
-    rows.append(_row("cost of a vote", money, f"{counted}; people: the plan", people, digits=4))
-    return pd.DataFrame(rows, columns=["figure", "value", "90 % interval", "people", "from"])
+    rows.append(_row("cost per vote", money, f"{counted}; people: the plan", people, digits=4))
+    return pd.DataFrame(rows, columns=["figure", "value", "90% interval", "people", "from"])
 
 
 def _row(
@@ -148,17 +148,17 @@ def _row(
 def _spread(of: VoterQuantiles) -> str:
     if of.low is None or of.middle is None or of.high is None:
         return NO_FIGURE
-    return f"{of.middle:.3f} ({of.low:.3f} to {of.high:.3f})"
+    return f"{with_decimals(of.middle)} ({with_decimals(of.low)} to {with_decimals(of.high)})"
 
 
 def gaps_table(found: JudgeFigures) -> pd.DataFrame:
     """A row a range of gaps, in words; empty where there is none."""
     rows = [
         {
-            "gap of scores": f"{row['lower']:.3f} to {row['upper']:.3f}",
+            "gap of scores": f"{with_decimals(row['lower'])} to {with_decimals(row['upper'])}",
             "comparisons": int(row["comparisons"]),
             "model names the higher": percent(row["model"]),
-            "90 % interval": f"{percent(row['model lower'])} to {percent(row['model upper'])}",
+            "90% interval": f"{percent(row['model lower'])} to {percent(row['model upper'])}",
             "people name the higher": NO_FIGURE if row["people"] != row["people"] else percent(row["people"]),
             "people's votes": int(row["votes"]),
             "model answers as people": NO_FIGURE if row["same"] != row["same"] else percent(row["same"]),

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from ... import __version__
-from ...base.numbers_in_words import percent, plural
+from ...base.numbers_in_words import percent, plural, with_decimals, with_minus
 from ...base.templating import environment
 from ...commands.figures.evaluation import Scale
 from ...commands.figures.evaluation_inputs import FIGURES
@@ -64,7 +64,7 @@ def with_shares(view: EvaluateView, top: Scale) -> tuple[EvaluateView, tuple[str
 
 
 POSSIBLE = "of what is possible"  # a figure between chance and the ceiling, as a column's name
-WITH_INTERVAL = " with its 90 % interval"  # after the name of a figure, as a column's name
+WITH_INTERVAL = " with its 90% interval"  # after the name of a figure, as a column's name
 NO_FIGURE = "–"
 TO_COME = "interval to come"
 TO_COME_SHORT = "to come"
@@ -159,7 +159,7 @@ def between(value: float, lower: float, upper: float) -> str:
 def in_cell(value: float, beside: str) -> str:
     """A figure in a cell of Markdown, and what is beside it, or below it where the cell is narrow."""
     text = " ".join(filter(None, [f"**{value:.3f}**", beside.replace(" ", "\N{NO-BREAK SPACE}")]))
-    return text.replace("-", "−")
+    return with_minus(text)
 
 
 def breakable(name: str) -> str:
@@ -248,7 +248,7 @@ def _first(rows: pd.DataFrame, label: str) -> list[str]:
 def sentence(needed: Needed, first: str, second: str, now: int) -> str:
     """What is needed, in a sentence; `now` is what there is."""
     if needed.tried:
-        return f"To tell {first} and {second} apart with 80 % takes {needed}; there are {now:,} now."
+        return f"To tell {first} and {second} apart with 80% takes {needed}; there are {now:,} now."
     return f"{first} and {second} don't differ at all, so no number of {needed.unit} tells them apart."
 
 
@@ -437,11 +437,11 @@ def _cells(figure: FigureEstimate) -> dict[str, Any]:
     if figure.estimate is None:
         return {"value": NO_FIGURE, "why": figure.reason, "ends": []}
     ends = [
-        (UNITS[unit], f"{lower:.2f} to {upper:.2f}")
+        (UNITS[unit], f"{with_decimals(lower, 2)} to {with_decimals(upper, 2)}")
         for unit, (value, lower, upper) in (("votes", figure.by_votes), ("tokens", figure.by_tokens))
         if value is not None and lower is not None and upper is not None
     ]
-    return {"value": f"{figure.estimate:.3f}", "why": "", "ends": ends}
+    return {"value": with_decimals(figure.estimate), "why": "", "ends": ends}
 
 
 def _notes(board: Leaderboard, place: int) -> list[str]:
@@ -471,7 +471,7 @@ def _limits(board: Leaderboard) -> list[tuple[str, str, str]]:
         return []
     found = board.shares[board.order[0]]
     return [
-        (LABELS[key], f"{of.chance:.3f}", f"{of.ceiling:.3f}")
+        (LABELS[key], with_decimals(of.chance), with_decimals(of.ceiling))
         for key, of in found.items()
         if of.chance is not None and of.ceiling is not None
     ]
@@ -490,4 +490,4 @@ def _reported(each: Reported, key: str, n: int) -> str:
     if value is None:
         return NO_FIGURE
     bounds = interval_from_n(value, n, spearman=key == "rho")
-    return f"{value:.3f}" if bounds is None else f"{value:.3f} ({bounds[0]:.2f} to {bounds[1]:.2f})"
+    return with_decimals(value) if bounds is None else with_minus(f"{value:.3f} ({bounds[0]:.2f} to {bounds[1]:.2f})")

@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 import pandas as pd
 
-from ...base.numbers_in_words import percent
+from ...base.numbers_in_words import percent, with_decimals
 from ...commands.figures.evaluation import TOKENS_ENDS, TokensFound, with_bounds
 from ...commands.figures.evaluation_inputs import FIGURES
 from ...evaluation import Correlations, ModelComparison
@@ -62,7 +62,7 @@ def table_of(told: tuple[PairwiseDifference, ...], unit: str, n: int) -> pd.Data
     """A row for every two embeddings, the better one first; `needed` is how many votes or tokens (`unit`) tell them
     apart, of `n` there are.
 
-    It is 80 % power at 10 %, two-sided, were the difference exactly what it seems to be; blank where they are apart.
+    It is 80% power at 10%, two-sided, were the difference exactly what it seems to be; blank where they are apart.
     `difference` is what the interval is about, without the bias that resampling shows; `as measured` is with it.
     `surely` is the probability that the better one is the better.
     """
@@ -101,9 +101,9 @@ def in_words(table: pd.DataFrame, label: str) -> pd.DataFrame:
     ['b', 'a', '0.200 (0.100 to 0.300)', '98%', '< 0.001']
     """
     bounds = zip(table["difference"], table["lower"], table["upper"], strict=True)
-    by = [f"{gap:.3f} ({lower:.3f} to {upper:.3f})" for gap, lower, upper in bounds]
+    by = [f"{with_decimals(gap)} ({with_decimals(lower)} to {with_decimals(upper)})" for gap, lower, upper in bounds]
     shown = table.drop(columns=["difference", "lower", "upper", "as measured"])
-    shown.insert(2, f"by {label} (90 % interval)", by)
+    shown.insert(2, f"by {label} (90% interval)", by)
     needed = [
         name for name in map(str, shown) if name.endswith(" needed") and not any(shown[name])
     ]  # all are told apart

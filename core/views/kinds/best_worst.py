@@ -16,11 +16,11 @@ HELP = {
         "Bradley–Terry score of the choices, in logits: higher is more related. A choice of one best and one worst "
         "decides 5 of the 6 comparisons among four."
     ),
-    "θ, lower": "Lower end of the 90 % interval: voters drawn anew.",
-    "θ, upper": "Upper end of the 90 % interval: voters drawn anew.",
+    "θ, lower": "Lower end of the 90% interval: voters drawn anew.",
+    "θ, upper": "Upper end of the 90% interval: voters drawn anew.",
     "count": "(times best − times worst) / times shown, from −1 to 1.",
-    "count, lower": "Lower end of the 90 % interval: voters drawn anew.",
-    "count, upper": "Upper end of the 90 % interval: voters drawn anew.",
+    "count, lower": "Lower end of the 90% interval: voters drawn anew.",
+    "count, upper": "Upper end of the 90% interval: voters drawn anew.",
     "shown": "How often the item was shown.",
     "best": "How often it was named best.",
     "worst": "How often it was named worst.",

@@ -28,7 +28,7 @@ HELP = {
     "r": "Pearson's r of the person's ratings with the mean of all others'.",
     "items": "Items behind the figure.",
     "α": "Krippendorff's α by squared differences (interval metric): 1 is full agreement, 0 what chance gives.",
-    "90 % interval": "Items are drawn anew, since ratings of one item hang together.",
+    "90% interval": "Items are drawn anew, since ratings of one item hang together.",
 }
 CONDITION_HELP = {
     "r": "Pearson's r of the items' means under the two conditions.",
@@ -107,7 +107,7 @@ def figures(found: RatingReport) -> list[tuple[str, str, str]]:
         (
             "Krippendorff's α",
             alpha_said,
-            " ".join([HELP["α"], "In brackets its 90 % interval.", HELP["90 % interval"]]),
+            " ".join([HELP["α"], "In brackets: its 90% interval.", HELP["90% interval"]]),
         ),
     ]
 
@@ -167,7 +167,7 @@ def alphas(groups: Mapping[str, KrippendorffAlpha | str], called: str) -> pd.Dat
         else:
             bounds = "" if math.isnan(found.lower) else ends(found.lower, found.upper)
             rows.append((name or "(none)", found.alpha, bounds, found.n_units, ""))
-    table = pd.DataFrame(rows, columns=[called, "α", "90 % interval", "items", "why undefined"])
+    table = pd.DataFrame(rows, columns=[called, "α", "90% interval", "items", "why undefined"])
     return table.astype({"α": "float64", "items": "Int64"})
 
 

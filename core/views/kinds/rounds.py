@@ -42,13 +42,13 @@ MODEL_HELP = {
     "τ_w": "Kendall's τ with the same weights.",
     "ρ": "Spearman's ρ, all ranks alike.",
     "Pearson": "Pearson's r with the scores themselves.",
-    "covered": "Items whose tokens the model all has.",
+    "covered": "Items of which the model has both tokens.",
 }
 ITEM_HELP = {
     "rank": "1 is the most related; tied items share their average rank.",
     "score": "Of ratings their mean; of best–worst the expected share of wins against all other items.",
-    "lower": "Lower end of the score's 90 % interval, voters drawn anew.",
-    "upper": "Upper end of the score's 90 % interval, voters drawn anew.",
+    "lower": "Lower end of the score's 90% interval, voters drawn anew.",
+    "upper": "Upper end of the score's 90% interval, voters drawn anew.",
     "answers": "Answers in which the item was shown and that count.",
 }
 

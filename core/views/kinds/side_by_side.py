@@ -25,7 +25,7 @@ HELP = {
 FIGURE_HELP = {
     "figure": "Rank correlations: 1 is the same order, 0 none, −1 the opposite one.",
     "value": "Over the items both scored.",
-    "90 % interval": "Would other tokens, or items, of these kinds have said the same?",
+    "90% interval": "Would other tokens, or items, of these kinds have said the same?",
     "what counts": "Which ranks weigh most.",
 }
 FIGURES = {

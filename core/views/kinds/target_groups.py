@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ...base.numbers_in_words import many
+from ...base.numbers_in_words import many, with_decimals
 from ...errors import InputError, Issue
 from ...metrics import rounded_scores
 from ...questions.order.groups import GroupComparison, GroupFigure, GroupScores, Similarity, TargetGroup
@@ -28,7 +28,7 @@ HELP = {
     "random": "Over positives against random words.",
     "Spearman": "Mean over targets of Spearman's ρ with people's order, unpreferred words last and tied.",
     "targets": "Targets that have a Spearman's ρ.",
-    "covered": "Comparisons whose words the model all has.",
+    "covered": "Comparisons of which the model has all words.",
 }
 WORST_HELP = {
     "target": "The target word.",
@@ -111,10 +111,11 @@ def group_html(group: TargetGroup) -> str:
 def agreement_text(found: GroupAgreement, n_targets: int) -> str:
     """How far people agree in their orders, and who is proposed to be left out."""
     who = ", ".join(map(isolated, found.proposed)) or "nobody"
-    agree = f"{many(n_targets, 'target')} ordered by {len(found.people):,} people: mean pairwise ρ {found.mean:.3f}."
+    mean = with_decimals(found.mean)
+    agree = f"{many(n_targets, 'target')} ordered by {len(found.people):,} people: mean pairwise ρ {mean}."
     if found.bound is None:
         return f"{agree} More than one SD under the mean: {who}."
-    return f"{agree} More than one SD under the mean (under {found.bound:.3f}): {who}."
+    return f"{agree} More than one SD under the mean (under {with_decimals(found.bound)}): {who}."
 
 
 def people(found: GroupAgreement) -> pd.DataFrame:

@@ -79,7 +79,7 @@ class ScoresView:
         n_more = int((self.dataset["rank"] == first["rank"]).sum()) - 1
         named = f"{pair_label(self.dataset).iloc[0]}, {first['score']:.3f}"
         if not np.isnan(first.get("lower", np.nan)):
-            named = f"{named} (90 %: {first['lower']:.3f} to {first['upper']:.3f})"
+            named = f"{named} (90%: {first['lower']:.3f} to {first['upper']:.3f})"
         return plural(n_more, "{item} and {n} more, tied", "{item} and {n} more, tied", item=named) if n_more else named
 
     def ranking(self, word: str = "") -> pd.DataFrame:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ...base.numbers_in_words import many, plural
+from ...base.numbers_in_words import many, plural, with_decimals
 from ...commands.figures.votes import NAMED, ChecksOfVotes, TrustLines, VoteChecks
 from ...protocols.base import N_TOP
 from ...scores.reliability import COIN_TOSSES
@@ -46,14 +46,19 @@ def headline(lines: Sequence[TrustCheck]) -> str:
 
     >>> headline([TrustCheck("a", report.RED, ""), TrustCheck("b", report.GREEN, "")]), headline([TrustCheck("b",
     ... report.GREEN, "")])
-    ('1 bad of 2 points; the rest is good.', 'The only point is good.')
+    ('Of 2 points 1 is bad; the other is good.', 'The only point is good.')
     """
     count = Counter(line.level for line in lines)
-    named = " and ".join(f"{count[level]} {word}" for level, word in _NAMED.items() if count[level])
+    named = " and ".join(
+        f"{plural(count[level], '{n} is', '{n} are')} {word}" for level, word in _NAMED.items() if count[level]
+    )
     if not named:
         return f"All {len(lines)} points are good." if len(lines) > 1 else "The only point is good."
-    rest = "; the rest is good" if count[report.GREEN] else ""
-    return f"{named} of {len(lines)} points{rest}."
+    if len(lines) == 1:
+        return f"The only point is {_NAMED[lines[0].level]}."
+    n_good = count[report.GREEN]
+    rest = plural(n_good, "; the other is good", "; the others are good") if n_good else ""
+    return f"Of {len(lines)} points {named}{rest}."
 
 
 def load(
@@ -108,9 +113,14 @@ of the first 3: go on.'
         advice = "the ranking is settled" if f.settled else "not settled yet, but the plan has no ballot left"
     return (
         f"Another ballot ({many(f.n_comparisons, 'comparison')}) is expected to move the ranking by "
-        f"{f.rho_w:.3f} in ρ_w and {f.tau_w:.3f} in τ_w and to change {f.changes:.1f} of the first {f.n_top}: "
+        f"{_moved(f.rho_w)} in ρ_w and {_moved(f.tau_w)} in τ_w, and to change {f.changes:.1f} of the first {f.n_top}: "
         f"{advice}."
     )
+
+
+def _moved(by: float) -> str:
+    """How far a ranking is expected to move; a step that rounding alone would make nothing isn't said to be nothing."""
+    return "under 0.001" if 0 < by < 0.0005 else with_decimals(by)
 
 
 def bounds_text() -> str:
@@ -131,7 +141,7 @@ class ChecksView(VoteChecks):
 
     @property
     def figures(self) -> pd.DataFrame:
-        """The answers to checks: check, share, from, to (90 % interval), answers, and a note; a row each."""
+        """The answers to checks: check, share, from, to (90% interval), answers, and a note; a row each."""
         rows = [
             ("Known answers found", self.gold, "{n:,} of {of:,} answers"),
             ("The same answer when asked again", self.repeats, "{n:,} of {of:,} repeats"),
