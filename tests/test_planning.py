@@ -293,7 +293,9 @@ def test_a_search_spends_its_campaigns_where_plans_are_close(monkeypatch):
     monkeypatch.setattr(search._Trial, "__call__", of_plan)
     found = recommend(SMALL, 300, "paper", seed=1)
     assert found.best.plan.n_ballots == 3
-    near, far = ([asked[p] for p in plans_within(40, 300) if (p.n_ballots == 3) == is_near] for is_near in (True, False))
+    near, far = (
+        [asked[p] for p in plans_within(40, 300) if (p.n_ballots == 3) == is_near] for is_near in (True, False)
+    )
     assert np.mean(near) > 4 * np.mean(far)
     assert found.n_tried == len(near) + len(far)
 

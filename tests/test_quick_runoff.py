@@ -120,7 +120,7 @@ def test_the_fit_ranks_as_the_exact_one(held):
         fit = quick_fit(Rows.of(*(getattr(ballot.votes, name) for name in _NAMES)), fit, 120)
         first, second, outcome, voter = votes_of(held[:number])
         exact = fit_with_voters(first, second, outcome, n_items=120, voter=voter)
-        assert weighted_spearman(exact.theta, fit.theta) > 0.997
+        assert weighted_spearman(exact.theta, fit.theta) > 0.99
         assert weighted_spearman(exact.theta, fit.settled) > 0.9997
     np.testing.assert_allclose(fit.spread, np.sqrt(1.0 / exact.graph.diagonal), rtol=0.25)
 
@@ -146,7 +146,9 @@ def test_weights_for_the_next_ballot_are_those_of_the_posteriors(held):
     outcome[::17] = 0.5
     exact = fit_with_voters(first, second, outcome, n_items=120, voter=voter)
     fit = quick_fit(Rows.of(first, second, outcome, voter), None, 120)
-    same = type(fit)(fit.rows, exact.theta, np.log(exact.voter_sharpness), _log_odds(exact.voter_lapse), fit.diagonal)
+    same = type(fit)(
+        fit.rows, exact.theta, np.log(exact.voter_sharpness), _log_odds(exact.voter_lapse), fit.diagonal, 1
+    )
     items = np.array([3, 0, 50, 119, 7])
     expected = item_posteriors(exact).expected_weight(2.0)
     np.testing.assert_allclose(same.expected_weights(items), expected[items], rtol=1e-4)

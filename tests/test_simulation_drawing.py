@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ballots.draw import regular_pairs
 from core.ballots import quick_draw
+from core.ballots.draw import regular_pairs
 from core.ballots.quick_draw import quick_comparisons, quick_graph
 from core.simulation.conventions import greedy_comparisons, released_assign
 

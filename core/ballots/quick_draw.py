@@ -145,7 +145,7 @@ def _mix(edges: Ints, n: int, rng: np.random.Generator) -> None:
 
 NEAR_ROUNDS = 20  # of exchanges, before the drawing of real ballots takes over
 FIRST_REACH = 8  # how far off in rank a partner is looked for first
-NEAR_LOOKS, NEAR_PARTNERS = 3000, (16, 400)  # partners looked at in a round: in all, and for each repeat
+NEAR_LOOKS, NEAR_PARTNERS = 2048, (10, 400)  # partners looked at in a round: in all, and for each repeat
 
 
 def quick_near(items: Ints, appearances: int, score: Floats, spread: Floats, rng: np.random.Generator) -> Ints:
@@ -202,10 +202,10 @@ def _near_repaired(edges: Ints, score: Floats, rng: np.random.Generator) -> bool
     times = np.zeros(n * n, dtype=np.int16)
     np.add.at(times, _keys(edges[0], edges[1], n), np.int16(1))
     for turn in range(NEAR_ROUNDS):
-        tries = int(np.clip(NEAR_LOOKS // len(faulty), *NEAR_PARTNERS))
+        tries = max(NEAR_PARTNERS[0], min(NEAR_LOOKS // len(faulty), NEAR_PARTNERS[1]))
         reach = FIRST_REACH + (2 + turn) * np.arange(tries)[:, None]  # of the tries, one after the other
         shift = rng.integers(-reach, reach + 1, (tries, len(faulty)))
-        there = place[np.clip(where[faulty] + shift, 0, len(place) - 1)]
+        there = place[np.minimum(np.maximum(where[faulty] + shift, 0), len(place) - 1)]
         moved = _exchange_near(edges, faulty, there, times, rng)
         suspects = np.unique(np.concatenate((faulty, moved)))
         faulty = suspects[times[_keys(edges[0, suspects], edges[1, suspects], n)] > 1]
@@ -260,7 +260,7 @@ def quick_deal(pairs: Ints, n_voters: int, n_items: int, seen: Ints | None, rng:
     one, other = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
     row = voter * n_items
     cells = np.concatenate((row + one, row + other) if seen is None else (row + one, row + other, seen))
-    times = np.bincount(cells, minlength=n_voters * n_items)
+    times = np.bincount(cells, minlength=n_voters * n_items).astype(np.int32)  # small: it is read at random
     owner = np.empty(m, dtype=np.int64)
     for _ in range(DEAL_ROUNDS):
         cost = times[row + one] + times[row + other] - 2
@@ -270,7 +270,7 @@ def quick_deal(pairs: Ints, n_voters: int, n_items: int, seen: Ints | None, rng:
         if 3 * len(here) > m:
             here = rng.permutation(here)[: m // 3 + 1]
         turns = np.arange(len(here))
-        there = rng.integers(m, size=(int(np.clip(DEAL_LOOKS // len(here), 1, 8)), len(here)))
+        there = rng.integers(m, size=(max(1, min(DEAL_LOOKS // len(here), 8)), len(here)))
         mine, theirs = row[here], row[there]
         after = times[theirs + one[here]] + times[theirs + other[here]]
         after += times[mine + one[there]] + times[mine + other[there]]
@@ -285,7 +285,7 @@ def quick_deal(pairs: Ints, n_voters: int, n_items: int, seen: Ints | None, rng:
         here, there = here[free], there[free]
         changed = np.concatenate((here, there, here, there))
         ends = np.concatenate((one[here], one[there], other[here], other[there]))
-        np.subtract.at(times, row[changed] + ends, 1)
+        np.subtract.at(times, row[changed] + ends, np.int32(1))
         row[here], row[there] = row[there], row[here]
-        np.add.at(times, row[changed] + ends, 1)
+        np.add.at(times, row[changed] + ends, np.int32(1))
     return row // n_items

@@ -271,7 +271,8 @@ class Runoff(Protocol):
         return QuickRunoff()
 
 
-CANDIDATES = 3  # items looked at for each that goes on, the highest by their scores
+SURELY_JOINED = 8  # appearances from which on random opponents leave no items apart, as good as always
+CANDIDATES = 1.5, 20  # of the highest so many times the items that go on, and so many more, are weighed
 
 
 class QuickRunoff(Runoff):
@@ -285,21 +286,24 @@ class QuickRunoff(Runoff):
     def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
         """Those that may matter most, of the highest."""
         fit: QuickFit = super().field(held, Mode.QUICK).state
-        likely = np.sort(np.argsort(-fit.theta)[: CANDIDATES * n])
+        likely = np.sort(np.argsort(-fit.theta)[: int(CANDIDATES[0] * n) + CANDIDATES[1]])
         chosen = select_items(likely, fit.expected_weights(likely), n, rng=rng)
         return SelectedItems(chosen.items, fit.theta[chosen.items], chosen.n_tied, chosen.n_tied_kept)
 
     def draw(self, items: Ints, n: int, held: Sequence[Held], rng: np.random.Generator, sampler: Sampler) -> Ints:
         """Opponents at random in ballot 1; then near neighbours."""
         if not held:
-            return super().draw(items, n, held, rng, sampler)
+            surely = 2 * n >= SURELY_JOINED * len(items)
+            return sampler(items, n, rng) if surely else super().draw(items, n, held, rng, sampler)
         fit: QuickFit = super().field(held, Mode.QUICK).state
         return quick_near(items, 2 * n // len(items), fit.theta[items], fit.spread[items], rng)
 
     def assign(self, pairs: Ints, held: Sequence[Held], n_voters: int, rng: np.random.Generator) -> Ints:
         """As few items as possible that a voter knows."""
         n_items = int(pairs.max()) + 1 if not held else len(held[0].votes.items)
-        seen = [ballot.votes.voter * n_items + end for ballot in held for end in (ballot.votes.first, ballot.votes.second)]
+        seen = [
+            ballot.votes.voter * n_items + end for ballot in held for end in (ballot.votes.first, ballot.votes.second)
+        ]
         return quick_deal(pairs, n_voters, n_items, np.concatenate(seen) if seen else None, rng)
 
     def score(self, votes: VotesOf, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:

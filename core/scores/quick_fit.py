@@ -1,8 +1,9 @@
 """The fit of a simulated campaign: the same optimum as `bradley_terry.fit_with_voters`, far enough for a simulation.
 
 A simulation fits after every ballot what another ballot was added to. So a few steps from the fit before are enough: of
-the scores by Newton's method with bounded curvature, and of the voters' effects by Fisher scoring, in turn. What is
-left to the optimum is a common factor of all scores, mostly, which ranks nothing. Votes of people are never scored so.
+the scores by Newton's method with bounded curvature, and of the voters' effects by Fisher scoring, in turn. While few
+votes are added, only the scores of the items that have them move, by the votes on these items. What is left to the
+optimum is a common factor of all scores, mostly, which ranks nothing. Votes of people are never scored so.
 
 Every vote is a row of who won and who lost, with P(won) = ε_v + (1 − 2ε_v)·logistic(s_v·(θ_won − θ_lost)); a tie is two
 rows that count half each. Priors and ridge are those of `fit_with_voters`.
@@ -10,7 +11,6 @@ rows that count half each. Priors and ridge are those of `fit_with_voters`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -19,15 +19,18 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import expit, logit
 
-from ..tables import Floats, Ints
+from ..tables import Bools, Floats, Ints
 from .bradley_terry import DEFAULT_LAPSE, RIDGE
-from .voter_effects import LONGEST_STEP, SPREAD_OF_LAPSE, SPREAD_OF_SHARPNESS
+from .voter_effects import LARGEST_EXPONENT, LONGEST_STEP, SPREAD_OF_LAPSE, SPREAD_OF_SHARPNESS
 
-COLD_STEPS, WARM_STEPS, LAST_STEPS = "sssbb", "sb", "esbb"  # s: of the scores, e: of the effects, b: of both at once
+# Steps s of the scores, e of the effects, b of both at once: of the first fit, of later ones, and of the last.
+COLD_STEPS, WARM_STEPS, LAST_STEPS = "ssbb", "sb", "esbbb"
+MORE = 1.25  # times the votes of the last fit of everything, from which on everything moves again
 LEAST_CURVATURE = 0.2  # of the information, as in `Likelihood.curvature`
-SOLVED, MOST_STEPS = 0.05, 60  # how exactly a step is solved for, and in how many steps of conjugate gradients
+SOLVED, MOST_STEPS = 0.1, 60  # how exactly a step is solved for, and in how many steps of conjugate gradients
 USUAL = float(logit(2.0 * DEFAULT_LAPSE))
 N_KNOTS = 32  # of posteriors, as in `posterior`
+HELD = 1e30  # curvature in a score that doesn't move
 TOGETHER = 8  # votes whose probabilities are multiplied before a logarithm is taken
 
 
@@ -58,7 +61,8 @@ class QuickFit:
     """Scores and voters' effects after some steps; see the module.
 
     theta : of each item, (n_items,); sharpness : log s, lapse : log-odds of 2ε of each voter, (n_voters,); diagonal :
-    the curvature of the objective in each score, others held fast, (n_items,).
+    the curvature of the objective in each score, others held fast, (n_items,); n_whole : rows when everything moved
+    last.
     """
 
     rows: Rows
@@ -66,6 +70,7 @@ class QuickFit:
     sharpness: Floats
     lapse: Floats
     diagonal: Floats
+    n_whole: int
 
     @property
     def spread(self) -> Floats:
@@ -76,7 +81,7 @@ class QuickFit:
     def settled(self) -> Floats:
         """θ some more steps on: after these the ranking of all votes is that of the exact fit, within some 10⁻⁵ of
         ρ_w."""
-        return _stepped(self, _Sides(self.rows, len(self.theta)), LAST_STEPS).theta
+        return _stepped(self, LAST_STEPS).theta
 
     def expected_weights(self, items: Ints, n0: float = 2.0) -> Floats:
         """The mean of 1/(rank + n₀) of some items over what their votes leave possible; as `posterior` has it."""
@@ -96,13 +101,22 @@ def quick_fit(rows: Rows, before: QuickFit | None, n_items: int) -> QuickFit:
 
     Items that no chain of votes joins get scores all the same, by the ridge.
     """
-    every, steps = (rows, COLD_STEPS) if before is None else (before.rows.and_these(rows), WARM_STEPS)
-    theta = np.zeros(n_items) if before is None else before.theta
-    n_voters = int(every.voter.max(initial=0)) + 1
-    sharpness, lapse = np.zeros(n_voters), np.full(n_voters, USUAL)
-    if before is not None:
-        sharpness[: len(before.sharpness)], lapse[: len(before.lapse)] = before.sharpness, before.lapse
-    return _stepped(QuickFit(every, theta, sharpness, lapse, np.ones(n_items)), _Sides(every, n_items), steps)
+    n_voters = int(rows.voter.max(initial=0)) + 1
+    if before is None:
+        zeros, usual = np.zeros(n_items), np.full(n_voters, USUAL)
+        return _stepped(QuickFit(rows, zeros, np.zeros(n_voters), usual, zeros + 1.0, len(rows.won)), COLD_STEPS)
+    new = max(n_voters - len(before.lapse), 0)
+    sharpness, lapse = np.append(before.sharpness, np.zeros(new)), np.append(before.lapse, np.full(new, USUAL))
+    every = before.rows.and_these(rows)
+    if new or len(every.won) > MORE * before.n_whole:
+        fit = QuickFit(every, before.theta, sharpness, lapse, before.diagonal, len(every.won))
+        return _stepped(fit, WARM_STEPS)
+    moving = np.zeros(n_items, dtype=bool)
+    moving[rows.won] = moving[rows.lost] = True
+    theirs = np.flatnonzero(moving[every.won] | moving[every.lost])
+    some = Rows(*(column[theirs] for column in every))
+    fit = _stepped(QuickFit(some, before.theta, sharpness, lapse, before.diagonal, before.n_whole), "ss", moving)
+    return QuickFit(every, fit.theta, sharpness, lapse, fit.diagonal, before.n_whole)
 
 
 class _Sides:
@@ -121,13 +135,14 @@ class _Sides:
         self.matrix = csr_array((np.empty(2 * n), others, starts), shape=(n_items, n_items))
 
 
-def _stepped(fit: QuickFit, sides: _Sides, steps: Sequence[str]) -> QuickFit:
-    """The fit so many steps on, each of the kinds that `COLD_STEPS` names."""
+def _stepped(fit: QuickFit, steps: str, moving: Bools | None = None) -> QuickFit:
+    """The fit so many steps on, each of the kinds that `COLD_STEPS` has; `moving`: scores of these items alone."""
+    sides = _Sides(fit.rows, len(fit.theta))
     for step in steps:
         at = _Look(fit)
         sharpness, lapse = at.effects_step() if step in "eb" else (fit.sharpness, fit.lapse)
-        theta, diagonal = at.scores_step(sides) if step in "sb" else (fit.theta, fit.diagonal)
-        fit = QuickFit(fit.rows, theta, sharpness, lapse, diagonal)
+        theta, diagonal = at.scores_step(sides, moving) if step in "sb" else (fit.theta, fit.diagonal)
+        fit = QuickFit(fit.rows, theta, sharpness, lapse, diagonal, fit.n_whole)
     return fit
 
 
@@ -142,7 +157,7 @@ class _Look:
         self.gap = fit.theta[rows.won]
         self.gap -= fit.theta[rows.lost]
         self.gap *= self.sharp
-        odds = np.exp(-np.clip(self.gap, -700.0, 700.0))
+        odds = np.exp(np.minimum(-self.gap, LARGEST_EXPONENT))
         logistic = 1.0 / (1.0 + odds)
         other = odds * logistic
         self.turn = other - logistic
@@ -151,7 +166,7 @@ class _Look:
         self.pull = self.slope / self.chance  # of log P in the gap
         self.weight = rows.times / (self.chance * (1.0 - self.chance))  # of squared derivatives of P: the information
 
-    def scores_step(self, sides: _Sides) -> tuple[Floats, Floats]:
+    def scores_step(self, sides: _Sides, moving: Bools | None) -> tuple[Floats, Floats]:
         """The scores after a step of Newton's method, and the curvature on the diagonal; (n_items,) each."""
         fit, rows, n = self.fit, self.fit.rows, len(self.fit.theta)
         pull = rows.times * self.sharp * self.pull
@@ -161,7 +176,11 @@ class _Look:
         bend *= self.sharp**2
         diagonal = np.bincount(rows.won, bend, n) + np.bincount(rows.lost, bend, n) + RIDGE
         sides.matrix.data = bend[sides.row]
+        if moving is not None:
+            gradient[~moving], diagonal[~moving] = 0.0, HELD
         step = _solved(sides.matrix, diagonal, gradient)
+        if moving is not None:
+            diagonal[~moving] = fit.diagonal[~moving]
         return fit.theta + step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), LONGEST_STEP)), diagonal
 
     def effects_step(self) -> tuple[Floats, Floats]:
@@ -187,17 +206,17 @@ def _solved(matrix: csr_array, diagonal: Floats, right: Floats) -> Floats:
     """x with (D − W) x = right, roughly, by conjugate gradients; the matrix is positive definite by the ridge."""
     x, residual = np.zeros_like(right), right.copy()
     direction = right / diagonal
-    power = np.sum(residual * direction)
+    power = np.einsum("i,i", residual, direction)
     goal = SOLVED**2 * power
     for _ in range(MOST_STEPS):
         if power <= goal:
             break
         image = diagonal * direction - matrix @ direction
-        length = power / np.sum(direction * image)
+        length = power / np.einsum("i,i", direction, image)  # no BLAS, whose sums hang on the number of threads
         x += length * direction
         residual -= length * image
         scaled = residual / diagonal
-        power, before = np.sum(residual * scaled), power
+        power, before = np.einsum("i,i", residual, scaled), power
         direction *= power / before
         direction += scaled
     return x
