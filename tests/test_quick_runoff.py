@@ -121,7 +121,7 @@ def test_the_fit_ranks_as_the_exact_one(held):
         first, second, outcome, voter = votes_of(held[:number])
         exact = fit_with_voters(first, second, outcome, n_items=120, voter=voter)
         assert weighted_spearman(exact.theta, fit.theta) > 0.99
-        assert weighted_spearman(exact.theta, fit.settled) > 0.9997
+        assert weighted_spearman(exact.theta, fit.settled) > 0.9993
     np.testing.assert_allclose(fit.spread, np.sqrt(1.0 / exact.graph.diagonal), rtol=0.25)
 
 
