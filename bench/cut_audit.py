@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.ballots.audit import CutAudit, draw_audit, estimate_lost
+from core.ballots.quick_draw import quick_comparisons
 from core.plan import Plan
 from core.protocols import Held, Mode
 from core.protocols.runoff import spread_appearances
 from core.scores.bradley_terry import BradleyTerry, fit_with_voters
 from core.scores.posterior import Posteriors, item_posteriors
-from core.simulation.campaign import Crowd, quick_comparisons
+from core.simulation.campaign import Crowd
 from core.simulation.conventions import convention_of, method_of
 from core.voters.model import PAPER_PANEL, Panel, draw_panel, exponential, power_law
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from core.simulation.forecast import (
     panel_ceiling,
 )
 from core.simulation.forecast import separable_difference as separable
-from core.simulation.search import plans_within, recommend
+from core.simulation.search import _Judged, _raced, plans_within, recommend
 from core.simulation.similarities import SHAPES, plan_within
 from core.voters.model import Panel, exponential, power_law
 
@@ -228,6 +229,7 @@ def test_guess_and_plan_must_fit():
 def quick(monkeypatch):
     """Shorter rounds than those of a real search."""
     monkeypatch.setattr(search, "ROUNDS", ((2, 0.1), (4, 0.3), (8, 0.0)))
+    monkeypatch.setattr(search, "LAST_BATCHES", 1)
     monkeypatch.setattr(search, "HELD_OUT", 20)
 
 
@@ -257,6 +259,45 @@ def test_the_gain_is_the_mean_difference_to_the_papers_plan(quick):
     assert found.paper.plan == Plan(130, 7, 0.5, 4)
     assert found.gain == pytest.approx(found.best.value - found.paper.value)
     assert found == recommend(guess, 600, "paper", seed=2, goal="rho_w", workers=2)
+
+
+def judged(*means, noise=0.0):
+    """Plans 0, 1, … with 20 campaigns each, common noise of a campaign and a little of their own."""
+    rng = np.random.default_rng(1)
+    common = rng.normal(0.0, 0.1, 20)
+    plans = [Plan(10, 1, 0.5, m + 2) for m in range(len(means))]
+    return [_Judged(p, tuple(m + common + noise * rng.normal(size=20))) for p, m in zip(plans, means, strict=True)]
+
+
+def test_plans_leave_a_race_that_are_behind_by_more_than_chance():
+    running = judged(0.5, 0.9, 0.89, 0.8, noise=0.02)
+    paper = running[0].plan
+    left, undecided = _raced(running, paper)
+    assert [each.plan for each in left] == [running[1].plan, running[2].plan, paper]
+    assert undecided  # .01 is two standard errors: the third may yet be the better
+    left, undecided = _raced(judged(0.9, 0.5, noise=0.02), None)
+    assert (len(left), undecided) == (1, False)
+    assert _raced(judged(0.9, 0.9, noise=1e-5), None)[1] is False  # alike, and surely so
+    assert _raced([_Judged(paper, (0.5,)), _Judged(paper, (0.1,))], None)[1] is True  # one campaign tells no spread
+
+
+def test_a_search_spends_its_campaigns_where_plans_are_close(monkeypatch):
+    asked = Counter()
+
+    def of_plan(self, piece):
+        plan, numbers = piece
+        asked[plan] += len(numbers)
+        own = np.random.default_rng([self.series.seed, numbers.start, *plan.appearances_by_ballot, *plan.sizes])
+        return tuple((0.9 - 0.02 * abs(plan.n_ballots - 3) + 0.004 * own.normal(size=len(numbers))).tolist())
+
+    monkeypatch.setattr(search._Trial, "__call__", of_plan)
+    found = recommend(SMALL, 300, "paper", seed=1)
+    assert found.best.plan.n_ballots == 3
+    near, far = (
+        [asked[p] for p in plans_within(40, 300) if (p.n_ballots == 3) == is_near] for is_near in (True, False)
+    )
+    assert np.mean(near) > 4 * np.mean(far)
+    assert found.n_tried == len(near) + len(far)
 
 
 def test_a_stopped_search_says_nothing_and_goals_are_checked(quick):

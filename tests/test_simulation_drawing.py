@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.ballots import quick_draw
 from core.ballots.draw import regular_pairs
-from core.simulation import campaign
-from core.simulation.campaign import quick_comparisons, quick_graph
+from core.ballots.quick_draw import quick_comparisons, quick_graph
 from core.simulation.conventions import greedy_comparisons, released_assign
 
 
@@ -52,12 +52,12 @@ def test_larger_and_dense_ballots(n, n_comparisons):
 
 
 def test_a_graph_too_large_for_the_table_is_drawn_all_the_same(monkeypatch):
-    monkeypatch.setattr(campaign, "TABLE", 100)
+    monkeypatch.setattr(quick_draw, "TABLE", 100)
     check(quick_comparisons(np.arange(62), 620, rng(1)), range(62), 620)
 
 
 def test_a_draw_that_gets_stuck_starts_anew(monkeypatch):
-    monkeypatch.setattr(campaign, "MAX_IDLE_ROUNDS", 2)
+    monkeypatch.setattr(quick_draw, "MAX_IDLE_ROUNDS", 2)
     for seed in range(5):
         check(quick_comparisons(np.arange(12), 30, rng(seed)), range(12), 30)
 

@@ -109,7 +109,12 @@ _DISTRIBUTIONS = ("exponential", "power_law")
     "Without --table2 the one row: such a file, or exponential, power_law or embedding.",
 )
 @click.option("--protocol", "protocols", multiple=True, help="Only this protocol, such as paper; can be repeated.")
-@click.option("--convention", default="paper", show_default=True, help="paper, or released: as the authors' code does.")
+@click.option(
+    "--convention",
+    default="paper",
+    show_default=True,
+    help="paper; released: as the authors' code does; planning: as the search for a plan does, in less time.",
+)
 @click.option("--items", "n_items", type=int, default=990, show_default=True, help="Items of the distributions, N.")
 @click.option("--ballots", "n_ballots", type=int, default=7, show_default=True, help="Number of ballots.")
 @click.option("--keep", type=float, default=0.5, show_default=True, help="Fraction that goes on to the next ballot, α.")

@@ -171,6 +171,11 @@ class Protocol(ABC):
         """Numbers of items and comparisons of each ballot: the plan's (Eqs. 2, 3)."""
         return list(zip(plan.sizes, plan.comparisons, strict=True))
 
+    def quick(self) -> Protocol:
+        """The protocol that stands for this one where only accuracies are wanted: they are the same within their
+        errors, in less time. Nobody's votes are scored by it."""
+        return self
+
     def plan_within(self, n_items: int, n_ballots: int, keep: float, n_comparisons: int, aim: str = BOTH) -> Plan:
         """The plan that spends at most so many comparisons as the protocol likes them; `PlanError` for too few.
 

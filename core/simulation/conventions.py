@@ -1,4 +1,6 @@
-"""The two conventions by which a simulation can go, each with its protocols: the paper's text, or the released code.
+"""The conventions by which a simulation can go, each with its protocols: the paper's text, or the released code.
+
+Plans are compared by a third: the paper's text, with each protocol's quick way (`Protocol.quick`).
 
 From the authors' released code came their Table 2. It differs from the paper's text in eight points, which
 docs/method.md lists with their effect. Whatever isn't among them follows the paper. Where M·N is odd one item appears M
@@ -10,7 +12,7 @@ Reference: Lombardo et al. (2020), EMNLP, section 4.2 and the code it links.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -142,7 +144,7 @@ Decide = Callable[[Floats, Floats, Floats, np.random.Generator], Floats]
 
 @dataclass(frozen=True)
 class Convention:
-    """What a simulation can be done in two ways.
+    """What a simulation can be done in several ways.
 
     amplitude : σ_v(z)/σ* of each item, from z.
     distributions : the underlying similarities by name, each made for a number of items.
@@ -150,6 +152,7 @@ class Convention:
     assign : who answers which comparison, from the numbers of comparisons and voters.
     rankings : from scores, truth and the order of the first ballot's items, the two vectors that the metrics compare.
     protocols : those there are, by name.
+    quick : each goes its quick way (`Protocol.quick`).
     """
 
     name: str
@@ -159,6 +162,7 @@ class Convention:
     assign: Callable[[int, int, np.random.Generator], Ints]
     rankings: Callable[[Floats, Floats, Ints], tuple[Floats, Floats]]
     protocols: Mapping[str, Protocol]
+    quick: bool = False
 
 
 def _assign_evenly(n_comparisons: int, n_voters: int, rng: np.random.Generator) -> Ints:
@@ -184,7 +188,8 @@ RELEASED = Convention(
     rankings=released_rankings,
     protocols={protocol.name: protocol for protocol in (ReleasedUniform(), Released())},
 )
-CONVENTIONS = {convention.name: convention for convention in (PAPER, RELEASED)}
+PLANNING = replace(PAPER, name="planning", quick=True)
+CONVENTIONS = {convention.name: convention for convention in (PAPER, RELEASED, PLANNING)}
 
 
 def convention_of(name: str) -> Convention:
@@ -201,7 +206,8 @@ def method_of(convention: Convention, protocol: str) -> Protocol:
             f"Under the convention {convention.name!r} the protocol must be {_either(convention.protocols)}, "
             f"found {protocol!r}."
         )
-    return convention.protocols[protocol]
+    found = convention.protocols[protocol]
+    return found.quick() if convention.quick else found
 
 
 def _either(names: Mapping[str, object]) -> str:

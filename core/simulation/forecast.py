@@ -27,6 +27,7 @@ from ..tables import Floats
 from ..voters.model import PAPER_PANEL, Panel, checked_similarity, draw_panel, opinions
 from . import Campaign, simulate_campaigns
 from .campaign import accuracy_of
+from .conventions import PLANNING
 
 LEVEL = 0.9  # of the bands
 TOP = 10  # the true top items whose loss is forecast
@@ -136,6 +137,7 @@ def forecast(
         seed=seed,
         workers=workers,
         panel=thin.panel,
+        convention=PLANNING.name,
         notion=thin.notion,
         measure=measure,
         progress=progress,

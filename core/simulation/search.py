@@ -1,27 +1,39 @@
-"""The search for the plan that makes most of a budget: many plans simulated briefly, the better ones longer."""
+"""The search for the plan that makes most of a budget: a race, in which plans that are close run longest.
+
+Every plan meets the same voters with the same opinions in campaign 1, 2, … of a round, so that two plans are told
+apart by their differences, campaign by campaign. After each round plans leave that are behind by more than chance.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from ..base.parallel import Switch, check_workers, spread, workers_for
 from ..errors import InputError, PlanError
 from ..plan import Plan
 from ..protocols import protocol_of
 from ..protocols.base import AIMS, BOTH
 from ..tables import Floats
-from . import simulate_campaigns
+from .campaign import WORTH_VOTES, CampaignSeries, accuracy_of
+from .conventions import PLANNING
 from .forecast import ForecastAssumptions
 from .similarities import SHAPES, plan_within
 
 MOST_BALLOTS = 10  # each more is another round of waiting for votes (section 2.7)
 KEEPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-# Campaigns of each plan in each round, and the share of the plans that goes on.
-ROUNDS = ((6, 0.25), (16, 0.3), (48, 0.4), (200, 0.0))
+# Campaigns of each plan in each round, and the largest share of the plans that goes on. In the last round batches of as
+# many follow each other, `LAST_BATCHES` at most, while plans are close.
+ROUNDS = ((4, 0.25), (8, 0.3), (20, 0.4), (20, 1.0))
+LAST_BATCHES = 9
+BEHIND = 2.5  # standard errors by which a plan is behind the leader when it leaves
+ALIKE = 0.0005  # a difference that nobody needs to know
+USUAL_TIMES = 4  # campaigns that the spread of differences over all plans counts for in that of one plan
+PIECE = 10  # campaigns between two looks at whether to stop
 HELD_OUT = 200  # campaigns on fresh seeds that the winner is judged by
 PAPER_BALLOTS, PAPER_KEEP = 7, 0.5  # section 4.2 of the paper
 GOALS = AIMS
@@ -115,38 +127,47 @@ def recommend(
 ) -> Search | None:
     """Search the plan that gives most for a budget of comparisons; None if it was stopped.
 
-    Every plan gets a few campaigns on the same seeds; the better quarter goes on, and so on (successive halving), with
-    more campaigns in each round. The paper's plan stays to the end, so that no plan is recommended for chance that does
-    worse in the longest round. The heuristics of section 2.7 don't limit the search. The winner is judged anew on
-    fresh seeds. With `goal` "both" a campaign counts (ρ_w + τ_w)/2; an undefined figure counts as −1.
+    Every plan gets a few campaigns on the same seeds, and more in each round. After each the plans leave that are
+    behind the best by more than 2.5 standard errors of the difference, and of the others all but the best share
+    (successive halving). The paper's plan stays to the end, so that no plan is recommended for chance that does worse
+    in the longest round. The heuristics of section 2.7 don't limit the search. The winner is judged anew on fresh
+    seeds. With `goal` "both" a campaign counts (ρ_w + τ_w)/2; an undefined figure counts as −1.
 
     The same seed gives the same answer, whatever the number of workers. Raises `PlanError` where the budget pays for
     no plan, `InputError` for another goal.
 
-    Reference for the rounds: Karnin, Koren & Somekh (2013), "Almost optimal exploration in multi-armed bandits", ICML.
+    References: Karnin, Koren & Somekh (2013), "Almost optimal exploration in multi-armed bandits", ICML (halving);
+    Maron & Moore (1997), "The racing algorithm: model selection for lazy learners", Artificial Intelligence Review 11.
     """
     check_goal(goal)
+    check_workers(workers, backend="loky")
     plans = plans_within(guess.n_items, n_comparisons, protocol, goal)
     paper = _paper_plan(guess.n_items, n_comparisons)
     if paper is not None:
         plans = [paper, *(plan for plan in plans if _shape(plan) != _shape(paper))]
     slow = protocol_of(protocol).about.effort  # fewer campaigns where each takes many times as long
     rounds, held_out = [(-(-n // slow), share) for n, share in ROUNDS], -(-HELD_OUT // slow)
-    total = _planned_work(len(plans), rounds) + held_out * (1 + (paper is not None))
-    work = _Work(guess.thinned(), protocol, goal, seed, workers, progress, stop, total)
-    judged = [_Judged(plan, ()) for plan in plans]
+    work = _Work(_series(guess, plans[0], protocol, seed), goal, workers, Switch(stop), progress)
+    at_the_end = held_out * (1 + (paper is not None))
+    running = [_Judged(plan, ()) for plan in plans]
     for number, (n, share) in enumerate(rounds):
-        judged = [_Judged(plan, values + work.values(plan, n, number)) for plan, values in judged]
-        if work.is_stopped:
-            return None
-        judged.sort(key=lambda each: -float(np.mean(each.values)))
-        if share:
-            ahead = judged[: max(1, round(share * len(judged)))]
-            judged = ahead + [each for each in judged[len(ahead) :] if each.plan is paper]
-    best = _Judged(judged[0].plan, work.values(judged[0].plan, held_out, len(rounds)))
-    other = None if paper is None else _Judged(paper, work.values(paper, held_out, len(rounds)))
-    if work.is_stopped:
+        is_last = number == len(rounds) - 1
+        for batch in range(LAST_BATCHES if is_last else 1):
+            ahead = n * (LAST_BATCHES - batch) * len(running) if is_last else _ahead(len(running), rounds[number:])
+            found = work.values([each.plan for each in running], n, number + batch, ahead + at_the_end)
+            if found is None:
+                return None
+            running = [_Judged(plan, values + more) for (plan, values), more in zip(running, found, strict=True)]
+            running, undecided = _raced(running, paper)
+            if is_last and not undecided:
+                break
+        running = _best_share(running, share, paper)
+    last = [running[0].plan] + ([] if paper is None else [paper])
+    judged = work.values(last, held_out, len(rounds) + LAST_BATCHES, at_the_end)
+    if judged is None:
         return None
+    best = _Judged(running[0].plan, judged[0])
+    other = None if paper is None else _Judged(paper, judged[1])
     gains = np.array(best.values) - np.array(other.values if other else [np.nan] * held_out)
     return Search(
         protocol,
@@ -157,8 +178,35 @@ def recommend(
         other.candidate() if other else None,
         float(gains.mean()),
         float(gains.std(ddof=1) / np.sqrt(held_out)),
-        tuple(each.candidate() for each in judged),
+        tuple(each.candidate() for each in running),
     )
+
+
+def _raced(running: list[_Judged], paper: Plan | None) -> tuple[list[_Judged], bool]:
+    """The plans that aren't behind by more than chance, best first, and whether another may yet turn out better.
+
+    The variance of a plan's differences from the leader is estimated with the mean of all plans' variances, which
+    counts as `USUAL_TIMES` more campaigns: few campaigns tell little of it. The paper's plan never leaves.
+    """
+    running = sorted(running, key=lambda each: -float(np.mean(each.values)))
+    values = np.array([each.values for each in running])
+    n = values.shape[1]
+    behind = values[0] - values[1:]
+    if n < 2 or len(running) < 2:
+        return running, len(running) > 1
+    own = behind.var(axis=1, ddof=1)
+    variance = (USUAL_TIMES * own.mean() + (n - 1) * own) / (USUAL_TIMES + n - 1)
+    error = np.sqrt(variance / n)
+    mean = behind.mean(axis=1)
+    stays = mean <= BEHIND * error
+    kept = [each for each, stay in zip(running[1:], stays, strict=True) if stay or each.plan is paper]
+    return [running[0], *kept], bool((BEHIND * error - mean > ALIKE).any())
+
+
+def _best_share(running: list[_Judged], share: float, paper: Plan | None) -> list[_Judged]:
+    """The best of the plans, best first, and the paper's."""
+    ahead = running[: max(1, round(share * len(running)))]
+    return ahead + [each for each in running[len(ahead) :] if each.plan is paper]
 
 
 def _paper_plan(n_items: int, n_comparisons: int) -> Plan | None:
@@ -170,51 +218,71 @@ def _paper_plan(n_items: int, n_comparisons: int) -> Plan | None:
         return None
 
 
-def _planned_work(n_plans: int, rounds: list[tuple[int, float]]) -> int:
-    """The campaigns of a search's rounds, the paper's plan left aside where it goes on without being ahead."""
-    left, total = n_plans, 0
-    for n, share in rounds:
-        total += n * left
-        left = max(1, round(share * left)) if share else left
+def _ahead(n_plans: int, rounds: Sequence[tuple[int, float]]) -> int:
+    """The campaigns of these rounds at most, the paper's plan left aside where it goes on without being ahead."""
+    total = 0
+    for place, (n, share) in enumerate(rounds):
+        total += n * n_plans * (LAST_BATCHES if place == len(rounds) - 1 else 1)
+        n_plans = max(1, round(share * n_plans))
     return total
 
 
-@dataclass
-class _Work:
-    """Simulates campaigns of one plan after the other, says how far it is, and knows when to stop; `total` is how many
-    campaigns there will be."""
+def _series(guess: ForecastAssumptions, plan: Plan, protocol: str, seed: int) -> CampaignSeries:
+    """Campaigns of the guess, thinned, by the quick way of the protocol."""
+    thin = guess.thinned()
+    asked = replace(plan, n_items=thin.n_items)
+    return CampaignSeries(
+        thin.similarity, asked, protocol, seed, thin.panel, PLANNING.name, thin.notion, measure=accuracy_of
+    )
 
-    guess: ForecastAssumptions
-    protocol: str
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """What a plan is judged by in campaigns of a range; called where a core is free."""
+
+    series: CampaignSeries
     goal: str
-    seed: int
-    workers: int | None
-    progress: Callable[[int, int], None] | None
-    stop: Callable[[], bool] | None
-    total: int
-    done: int = 0
-    is_stopped: bool = False
 
-    def values(self, plan: Plan, n: int, number: int) -> tuple[float, ...]:
-        """What the plan is judged by in each of `n` campaigns of round `number`; nothing once it is stopped."""
-        self.is_stopped = self.is_stopped or (self.stop is not None and self.stop())
-        if self.is_stopped:
-            return (-1.0,) * n
-        thin = self.guess
-        run = simulate_campaigns(
-            thin.similarity,
-            replace(plan, n_items=thin.n_items),
-            protocol=self.protocol,
-            n=n,
-            seed=int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0]),
-            workers=self.workers,
-            panel=thin.panel,
-            notion=thin.notion,
-        )
-        self.done += n
-        if self.progress is not None:
-            self.progress(self.done, self.total)
-        return tuple(_judge(np.array(run.results), self.goal))
+    def __call__(self, piece: tuple[Plan, range]) -> tuple[float, ...]:
+        plan, numbers = piece
+        asked = replace(self.series, plan=replace(plan, n_items=self.series.plan.n_items))
+        return tuple(_judge(np.array(asked(numbers)), self.goal))
+
+
+class _Work:
+    """Simulates campaigns of plan after plan, on all cores where that pays, and says how far it is."""
+
+    def __init__(
+        self,
+        series: CampaignSeries,
+        goal: str,
+        workers: int | None,
+        switch: Switch,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self.series, self.goal, self.workers = series, goal, workers
+        self.switch, self.progress, self.done = switch, progress, 0
+
+    def values(self, plans: Sequence[Plan], n: int, number: int, ahead: int) -> list[tuple[float, ...]] | None:
+        """What each plan is judged by in each of `n` campaigns of round `number`; None once it is stopped.
+
+        ahead : the campaigns still to come at most, these among them.
+        """
+        seed = int(np.random.SeedSequence([self.series.seed, number]).generate_state(1)[0])
+        trial = _Trial(replace(self.series, seed=seed), self.goal)
+        votes = n * sum(plan.n_comparisons for plan in plans) * protocol_of(self.series.protocol).about.effort
+        workers, total = workers_for(votes, WORTH_VOTES, self.workers), self.done + ahead
+        pieces = [(plan, range(at, min(at + PIECE, n))) for plan in plans for at in range(0, n, PIECE)]
+        found: list[float] = []
+        for values in spread(trial, self.switch.until(pieces), workers=workers):
+            found.extend(values)
+            self.done += len(values)
+            if self.progress is not None:
+                self.progress(self.done, total)
+            self.switch.look()
+        if self.switch.is_off:
+            return None
+        return [tuple(found[at : at + n]) for at in range(0, len(found), n)]
 
 
 def _judge(accuracies: Floats, goal: str) -> Iterator[float]:

@@ -29,6 +29,7 @@ from core.ballots import draw_comparisons
 from core.ballots.checks import CheckSettings, GoldComparison
 from core.ballots.draw import draw_ballot
 from core.ballots.pairing import draw_near_comparisons
+from core.ballots.quick_draw import quick_comparisons
 from core.commands.publishing import publish
 from core.plan import Plan
 from core.platforms import PLATFORMS, template
@@ -41,7 +42,6 @@ from core.questions import default_settings
 from core.questions.comparison_page import Example, Wording, write_batch
 from core.questions.writing import task_page
 from core.simulation import simulate_campaign
-from core.simulation.campaign import quick_comparisons
 from core.store import Store, open_store
 from core.store import schema as t
 from core.store.ballots.ballot_rows import Ballot, ballot_seed, read_ballots, read_comparisons

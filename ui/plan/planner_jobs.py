@@ -72,10 +72,9 @@ def search_box(asked: PlannerRequest, *, locked: bool) -> None:
         if found is None and budget:
             of = (budget, asked.settings.protocol, goal)
             wanted = BestPlan(asked.project.id, 0, asked.area_id, asked.source, *of)
-            quick = protocol_of(asked.settings.protocol).about.effort == 1
             about = (
-                "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling. "
-                f"It takes {'half a minute' if quick else 'a few minutes'} by this protocol."
+                "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling; those "
+                "that are close, longest. It takes about half a minute."
             )
             job_button("Find the best plan", wanted, asked, help=about)
     if found is not None:

@@ -164,7 +164,7 @@ class PlanOutlook(Forecasts):
     """Forecasts of a plan as it stands."""
 
     name = "plan_outlook"
-    version = 1
+    version = 2
     doing = "Simulating the plan"
 
     def plans(self) -> Sequence[Plan]:
@@ -176,7 +176,7 @@ class OtherBudgets(Forecasts):
     """Forecasts of a plan's ballots at other budgets."""
 
     name = "plan_curve"
-    version = 2
+    version = 3
     doing = "Simulating other budgets"
 
     def plans(self) -> Sequence[Plan]:
@@ -188,7 +188,7 @@ class BestPlan(Simulation[int]):
     """The search for the plan that makes most of a budget. It is kept for itself; how many plans were tried."""
 
     name = "plan_search"
-    version = 2
+    version = 3
     doing = "Searching the best plan"
     area_id: int | None
     guess: GuessSource

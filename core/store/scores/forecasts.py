@@ -42,7 +42,7 @@ from ..tokens.areas import items_of, n_items_of
 from ..votes.tallies import ballot_votes, progress_of
 from .project_dataset import dataset_of
 
-VERSION = 2  # raised whenever the same parameters would give other results
+VERSION = 3  # raised whenever the same parameters would give other results
 SEED = 2020  # of all forecasts, so that plans are compared on the same campaigns
 DISTRIBUTIONS = {"exponential": exponential, "power_law": power_law}
 
