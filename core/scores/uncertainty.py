@@ -8,6 +8,10 @@ A resample of Bradley–Terry scores is not fitted anew to the end: a few Newton
 as often as their voters were drawn, land near where the new fit would. The voters' effects move too: how much each is
 trusted follows from the votes, and holding that fast would hide half of the noise at the top.
 
+Few voters make intervals too narrow, so quantiles lie further out (`widened_tails`). Few votes do so too: of an item
+that won nearly all of its votes hardly a resample differs. So where resampled scores scatter less than the standard
+error of θ, which the votes' number alone would give, they are drawn out to it (`Resamples.scatter`).
+
 Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation.vote_intervals`.
 
 Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7, 3.8 and 5.3.
@@ -17,14 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from ..base.estimates import MIN_VOTERS
+from ..base.estimates import MIN_VOTERS, widened_tails
 from ..base.parallel import Progress, check_workers, spread, workers_for
 from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
@@ -52,24 +56,41 @@ class Resamples:
     theta: Floats
     n_voters: int
 
-    def score_intervals(self, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Percentile intervals of θ, shape (n_items,) each."""
-        lower, upper = np.quantile(self.theta, _tails(level), axis=0)
+    @cached_property
+    def scatter(self) -> Floats:
+        """By how much moves from the fit are to be drawn out, (n_items,), 1 or more: until their standard deviation is
+        the standard error of θ at least; 1 for items without votes, and with a single resample."""
+        known = np.flatnonzero(self.fit.votes > 0)
+        result = np.ones(len(self.fit.theta))
+        if len(self.theta) > 1:
+            moved = self.theta[:, known].std(axis=0, ddof=1)
+            error = self.fit.standard_error[known]
+            result[known] = np.maximum(1.0, np.divide(error, moved, out=np.ones_like(error), where=moved > 0))
+        return result
+
+    def score_intervals(self, level: float = 0.9, *, plain: bool = False) -> tuple[Floats, Floats]:
+        """Percentile intervals of θ, shape (n_items,) each; `plain` ones are widened for nothing."""
+        tails = _tails(level, None if plain else self.n_voters)
+        lower, upper = np.quantile(self.theta, tails, axis=0)
+        if not plain:
+            lower, upper = (self.fit.theta + self.scatter * (end - self.fit.theta) for end in (lower, upper))
         return lower, upper
 
-    def rank_intervals(self, level: float = 0.9) -> tuple[Ints, Ints]:
+    def rank_intervals(self, level: float = 0.9, *, plain: bool = False) -> tuple[Ints, Ints]:
         """The best and the worst rank of each item, whole numbers, (n_items,) each; 0 for items without votes.
 
-        Ranks of the resampled scores, percentiles rounded outwards, and always around the item's own rank. Resamples
-        scatter twice as far as the scores do from the truth, so these intervals hold at least what they promise.
+        Ranks of the resampled scores, percentiles rounded outwards, and always around the item's own rank; `plain` as
+        of `score_intervals`.
         """
         known = np.flatnonzero(self.fit.votes > 0)
-        order = np.argsort(-self.theta[:, known], axis=1)
+        fitted = self.fit.theta[known]
+        drawn = self.theta[:, known]
+        order = np.argsort(-(drawn if plain else fitted + self.scatter[known] * (drawn - fitted)), axis=1)
         ranks = np.empty_like(order)
         np.put_along_axis(ranks, order, np.arange(1, len(known) + 1)[None, :], axis=1)
-        tails = _tails(level)
+        tails = _tails(level, None if plain else self.n_voters)
         # θ has a scale of its own: where all are level, noise must rank none.
-        own = average_ranks(self.fit.theta[known], rounding=partial(rounded_scores, largest=1))
+        own = average_ranks(fitted, rounding=partial(rounded_scores, largest=1))
         best = np.minimum(np.quantile(ranks, tails[0], axis=0, method="lower"), np.floor(own))
         worst = np.maximum(np.quantile(ranks, tails[1], axis=0, method="higher"), np.ceil(own))
         result = np.zeros((2, len(self.fit.theta)), dtype=np.int64)
@@ -81,9 +102,10 @@ class Resamples:
 
         An item belongs to the group where more than (1 − level)/2 of the resamples place it above the one that leads.
         """
+        _check_level(level)
         best = int(np.nanargmax(self.fit.theta))
         above = np.mean(self.theta >= self.theta[:, [best]], axis=0)
-        group = np.flatnonzero(above > _tails(level)[0])
+        group = np.flatnonzero(above > (1.0 - level) / 2.0)
         return group[np.argsort(-self.fit.theta[group], kind="stable")]
 
 
@@ -176,10 +198,14 @@ def _by_vote(fit: BradleyTerry, first: ArrayLike, second: ArrayLike, outcome: Ar
     return Likelihood(data, np.nan_to_num(fit.theta), fit.effects)
 
 
-def _tails(level: float) -> tuple[float, float]:
+def _tails(level: float, n_voters: int | None) -> tuple[float, float]:
+    _check_level(level)
+    return ((1.0 - level) / 2.0, (1.0 + level) / 2.0) if n_voters is None else widened_tails(n_voters, level)
+
+
+def _check_level(level: float) -> None:
     if not 0 < level < 1:
         raise InputError(f"The level must be between 0 and 1, found {level!r}.")
-    return (1.0 - level) / 2.0, (1.0 + level) / 2.0
 
 
 MOST_UNDEFINED = 0.2  # share of resamples an item may be undefined in and still get an interval
@@ -214,9 +240,9 @@ def bootstrap_intervals(
 ) -> Intervals:
     """Intervals of the final scores (see `final_scores`) by drawing voters with replacement.
 
-    lower and upper are the (1 − level)/2 and (1 + level)/2 quantiles of the score over the resamples
-    in which it is defined. An item undefined in more than a fifth of them gets NaN. With fewer than
-    five voters no item gets an interval and `reason` says so.
+    lower and upper are quantiles of the score over the resamples in which it is defined: (1 − level)/2 and
+    (1 + level)/2, further out where voters are few (`widened_tails`). An item undefined in more than a fifth of them
+    gets NaN. With fewer than five voters no item gets an interval and `reason` says so.
 
     What the votes can't show, the interval can't either: an item that won all its votes has [1, 1].
 
@@ -242,8 +268,8 @@ def bootstrap_intervals(
     if len(codes) < MIN_VOTERS:
         reason = f"An interval needs votes of at least {MIN_VOTERS} voters; found {len(codes)}."
         return Intervals(lower, upper, resamples, len(codes), reason)
-    tails = ((1 - level) / 2, (1 + level) / 2)
-    measure = partial(_quantiles, tails=tails)
+    tails = widened_tails(len(codes), level)
+    measure = partial(quantiles, tails=tails)
     workers = workers_for(resamples * sum(len(ballot.first) for ballot in ballots), WORTH_VOTES, workers)
     tallies, drawn = _drawn(ballots, codes, resamples, rng)
     for items, ends in _resampled(tallies, drawn, n_items, measure, workers=workers, backend=backend):
@@ -371,7 +397,7 @@ def _replay(
     return mean, used
 
 
-def _quantiles(scores: Floats, tails: tuple[float, float]) -> tuple[Floats, Floats]:
+def quantiles(scores: Floats, tails: tuple[float, float]) -> tuple[Floats, Floats]:
     """Quantiles along axis 1 of the defined scores, interpolated linearly; NaN where too few are."""
     ordered = np.sort(scores, axis=1)  # NaN stand last
     defined = np.count_nonzero(~np.isnan(ordered), axis=1)
