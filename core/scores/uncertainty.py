@@ -8,9 +8,9 @@ A resample of Bradley–Terry scores is not fitted anew to the end: a few Newton
 as often as their voters were drawn, land near where the new fit would. The voters' effects move too: how much each is
 trusted follows from the votes, and holding that fast would hide half of the noise at the top.
 
-Few voters make intervals too narrow, so quantiles lie further out (`widened_tails`). Few votes do so too: of an item
-that won nearly all of its votes hardly a resample differs. So where resampled scores scatter less than the standard
-error of θ, which the votes' number alone would give, they are drawn out to it (`Resamples.scatter`).
+Few voters make intervals too narrow: quantiles of the paper's scores lie further out (`widened_tails`), resampled θ are
+drawn out by √(V/(V−1)). Few votes do so too: of an item that won nearly all of its votes hardly a resample differs. So
+θ is drawn out until it scatters by its standard error at least (`Resamples.scatter`).
 
 Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation.vote_intervals`.
 
@@ -58,20 +58,22 @@ class Resamples:
 
     @cached_property
     def scatter(self) -> Floats:
-        """By how much moves from the fit are to be drawn out, (n_items,), 1 or more: until their standard deviation is
-        the standard error of θ at least; 1 for items without votes, and with a single resample."""
+        """By how much moves from the fit are to be drawn out, (n_items,), above 1.
+
+        √(V/(V−1)) for V voters, and where their standard deviation is below the standard error of θ, up to that.
+        """
         known = np.flatnonzero(self.fit.votes > 0)
-        result = np.ones(len(self.fit.theta))
+        result = np.full(len(self.fit.theta), np.sqrt(self.n_voters / (self.n_voters - 1)))
         if len(self.theta) > 1:
             moved = self.theta[:, known].std(axis=0, ddof=1)
             error = self.fit.standard_error[known]
-            result[known] = np.maximum(1.0, np.divide(error, moved, out=np.ones_like(error), where=moved > 0))
+            short = np.divide(error, moved, out=np.ones_like(error), where=moved > 0)
+            result[known] = np.maximum(result[known], short)
         return result
 
     def score_intervals(self, level: float = 0.9, *, plain: bool = False) -> tuple[Floats, Floats]:
         """Percentile intervals of θ, shape (n_items,) each; `plain` ones are widened for nothing."""
-        tails = _tails(level, None if plain else self.n_voters)
-        lower, upper = np.quantile(self.theta, tails, axis=0)
+        lower, upper = np.quantile(self.theta, _tails(level), axis=0)
         if not plain:
             lower, upper = (self.fit.theta + self.scatter * (end - self.fit.theta) for end in (lower, upper))
         return lower, upper
@@ -79,8 +81,10 @@ class Resamples:
     def rank_intervals(self, level: float = 0.9, *, plain: bool = False) -> tuple[Ints, Ints]:
         """The best and the worst rank of each item, whole numbers, (n_items,) each; 0 for items without votes.
 
-        Ranks of the resampled scores, percentiles rounded outwards, and always around the item's own rank; `plain` as
-        of `score_intervals`.
+        Percentiles of the resampled scores' ranks, half of those that share a rank counting as beyond it (mid-P), and
+        always around the item's own rank. `plain` as of `score_intervals`; those are rounded outwards.
+
+        Reference: Lancaster (1961), Significance tests in discrete distributions, JASA 56.
         """
         known = np.flatnonzero(self.fit.votes > 0)
         fitted = self.fit.theta[known]
@@ -88,11 +92,16 @@ class Resamples:
         order = np.argsort(-(drawn if plain else fitted + self.scatter[known] * (drawn - fitted)), axis=1)
         ranks = np.empty_like(order)
         np.put_along_axis(ranks, order, np.arange(1, len(known) + 1)[None, :], axis=1)
-        tails = _tails(level, None if plain else self.n_voters)
+        tails = _tails(level)
         # θ has a scale of its own: where all are level, noise must rank none.
         own = average_ranks(fitted, rounding=partial(rounded_scores, largest=1))
-        best = np.minimum(np.quantile(ranks, tails[0], axis=0, method="lower"), np.floor(own))
-        worst = np.maximum(np.quantile(ranks, tails[1], axis=0, method="higher"), np.ceil(own))
+        if plain:
+            best = np.quantile(ranks, tails[0], axis=0, method="lower")
+            worst = np.quantile(ranks, tails[1], axis=0, method="higher")
+        else:
+            ordered = np.sort(ranks, axis=0)
+            best, worst = _mid_quantile(ordered, tails[0]), -_mid_quantile(-ordered[::-1], tails[0])
+        best, worst = np.minimum(best, np.floor(own)), np.maximum(worst, np.ceil(own))
         result = np.zeros((2, len(self.fit.theta)), dtype=np.int64)
         result[:, known] = best, worst
         return result[0], result[1]
@@ -102,10 +111,9 @@ class Resamples:
 
         An item belongs to the group where more than (1 − level)/2 of the resamples place it above the one that leads.
         """
-        _check_level(level)
         best = int(np.nanargmax(self.fit.theta))
         above = np.mean(self.theta >= self.theta[:, [best]], axis=0)
-        group = np.flatnonzero(above > (1.0 - level) / 2.0)
+        group = np.flatnonzero(above > _tails(level)[0])
         return group[np.argsort(-self.fit.theta[group], kind="stable")]
 
 
@@ -198,14 +206,22 @@ def _by_vote(fit: BradleyTerry, first: ArrayLike, second: ArrayLike, outcome: Ar
     return Likelihood(data, np.nan_to_num(fit.theta), fit.effects)
 
 
-def _tails(level: float, n_voters: int | None) -> tuple[float, float]:
-    _check_level(level)
-    return ((1.0 - level) / 2.0, (1.0 + level) / 2.0) if n_voters is None else widened_tails(n_voters, level)
-
-
-def _check_level(level: float) -> None:
+def _tails(level: float) -> tuple[float, float]:
     if not 0 < level < 1:
         raise InputError(f"The level must be between 0 and 1, found {level!r}.")
+    return (1.0 - level) / 2.0, (1.0 + level) / 2.0
+
+
+def _mid_quantile(ordered: Ints, tail: float) -> Ints:
+    """The least value of each column of which less than `tail` lies below, half of those level with it; (n,).
+
+    ordered : whole numbers, ascending along axis 0, shape (draws, n).
+    """
+    n, columns = len(ordered), np.arange(ordered.shape[1])
+    found = ordered[int(tail * n)]
+    below, up_to = (ordered < found).sum(axis=0), (ordered <= found).sum(axis=0)
+    after = ordered[np.minimum(up_to, n - 1), columns]
+    return np.where(below + up_to >= 2 * tail * n, found, after)
 
 
 MOST_UNDEFINED = 0.2  # share of resamples an item may be undefined in and still get an interval
