@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from bench import small_coverage
 from bench.__main__ import main
 from bench.interval_coverage import Coverage, campaigns
 from bench.interval_coverage import table as coverage_table
 from bench.table import Line, measure, show
 from core.evaluation.vote_intervals import interval
-from core.voters.model import exponential
+from core.metrics import weighted_kendall, weighted_spearman
+from core.plan import Plan
+from core.protocols import Votes
+from core.scores import BallotVotes
+from core.scores.bradley_terry import fit_votes, joined
+from core.scores.uncertainty import resample_voters
+from core.simulation import simulate_campaign
+from core.voters.model import Panel, exponential
 
 
 @pytest.mark.release
@@ -72,3 +80,34 @@ def test_coverage_of_intervals_goes_on_where_it_was_broken_off(tmp_path) -> None
     header, _, line = coverage_table(paths)
     assert header.count("|") == line.count("|")
     assert f"| short, {int(found[0]['n_votes']):,} votes | 2 | {coverage.held.mean():.3f} |" in line
+
+
+def test_refits_at_once_land_where_those_one_by_one_do() -> None:
+    plan, rng = Plan(30, 2, 0.5, 16), np.random.default_rng(4)
+    held = simulate_campaign(exponential(30), plan, protocol="runoff", rng=rng, panel=Panel(12)).held
+    votes = [BallotVotes(*Votes.of(ballot.votes)) for ballot in held]
+    fit = fit_votes(votes).fit
+    one_by_one = resample_voters(fit, joined(votes, np.arange(30)), resamples=20, rng=np.random.default_rng(1)).theta
+    times = np.random.default_rng(1).multinomial(12, np.full(12, 1 / 12), size=20).T
+    at_once = small_coverage.refit(fit, times.astype(float))
+    for one, other in zip(one_by_one - fit.theta, at_once - fit.theta, strict=True):
+        assert np.corrcoef(one, other)[0, 1] > 0.97
+    assert np.abs(at_once - one_by_one).mean() < 0.1 * np.abs(one_by_one - fit.theta).mean()
+    models = rng.standard_normal((3, 30))
+    found = small_coverage.figures_of(models, one_by_one[:2])
+    for row, metric in enumerate((weighted_spearman, weighted_kendall)):
+        expected = [[metric(scores, model) for scores in one_by_one[:2]] for model in models]
+        assert found[row] == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_coverage_of_small_campaigns_goes_on_where_it_was_broken_off(tmp_path) -> None:
+    asked = [str(tmp_path), "--cell", "0", "--cell", "2", "--resamples", "20"]
+    for n in ("1", "2"):
+        shown = CliRunner().invoke(small_coverage.main, [*asked, "--campaigns", n], catch_exceptions=False).stdout
+        held = sorted(path.read_text() for path in tmp_path.iterdir())
+    assert [text.count("\n") for text in held] == [2, 2]
+    again = CliRunner().invoke(small_coverage.main, [*asked, "--campaigns", "2"], catch_exceptions=False).stdout
+    assert (again, sorted(path.read_text() for path in tmp_path.iterdir())) == (shown, held)
+    header, _, *lines = shown.splitlines()
+    assert [line.count("|") for line in lines] == [header.count("|")] * 2
+    assert lines[0].startswith("| 20 items, 300 votes, 5 voters, 2 ballots | 2 | ")

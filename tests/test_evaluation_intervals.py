@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.base.estimates import widened_tails
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation import Evaluation, FigureEstimate, ModelComparison, correlations, vote_intervals
 from core.evaluation.vote_intervals import Resampled, draw_scores, interval, number_of_resamples, with_intervals
@@ -60,9 +61,19 @@ def test_bounds_of_rho_w_by_brute_force():
     assert small.error == pytest.approx((1 + 2.5 * (1 - own.mean())) * np.sqrt(np.sum(rest**2) / 28))
     apart = interval(0.7, drawn, own, of_difference=True, n_items=60)
     assert apart.error == pytest.approx((0.8 + 4 * (1 - own.mean())) * np.sqrt(np.sum(rest**2) / 28))
-    wide = interval(0.7, drawn, own, level=0.99)
-    assert wide is not None
-    assert wide.upper - wide.corrected == pytest.approx(2.5758293 * found.error)
+
+
+@pytest.mark.parametrize(("n_voters", "t"), [(5, 2.1318468), (30, 1.6991270), (100, 1.6603912)])  # R: qt(.95, V - 1)
+def test_few_voters_widen_the_bounds_of_figures(n_voters, t):
+    rng = np.random.default_rng(3)
+    own = rng.uniform(0.8, 0.95, 30)
+    drawn = 0.4 + 0.3 * own + rng.normal(0, 0.02, 30)
+    for how in ({}, {"name": "tau_w"}, {"of_difference": True, "n_items": 60}):
+        many, few = interval(0.6, drawn, own, **how), interval(0.6, drawn, own, n_voters=n_voters, **how)
+        assert few.corrected == many.corrected
+        reach = t * np.sqrt(n_voters / (n_voters - 1)) * many.error
+        assert (few.lower, few.upper) == pytest.approx((many.corrected - reach, many.corrected + reach))
+        assert few.upper - few.corrected == pytest.approx(1.6448536 * few.error)
 
 
 @pytest.mark.parametrize(("loss", "share"), [(0.0, 0.0), (0.05, 0.25), (0.2, 1.0), (0.3, 1.0)])
@@ -173,8 +184,6 @@ def test_bounds_are_cut_and_missing_resamples_left_out():
     assert interval(0.5, nans, whole) == interval(0.5, nans[1:], whole[1:])
     assert interval(0.5, np.where(whole > 0.7, nans, np.nan), whole) is None
     assert interval(0.5, np.array([0.5, 0.4]), np.array([0.5, 0.6])) is None
-    with pytest.raises(InputError, match="level"):
-        interval(0.5, nans, whole, level=1.0)
 
 
 def test_noise_that_all_models_lose_alike_is_no_error_of_theirs():
@@ -253,7 +262,7 @@ def test_paper_draws_have_the_quantiles_of_the_intervals_at_closing():
     votes, _ = campaign("paper")
     draws = draw_scores(votes, "paper", resamples=300, rng=np.random.default_rng(4))
     known = bootstrap_intervals(votes, 60, resamples=300, rng=np.random.default_rng(4))
-    assert np.nanquantile(draws.drawn, 0.05, axis=0) == pytest.approx(known.lower)
+    assert np.nanquantile(draws.drawn, widened_tails(draws.n_voters)[0], axis=0) == pytest.approx(known.lower)
     assert draws.resamples == 300
 
 
@@ -290,7 +299,7 @@ def test_intervals_of_runoff_hold_the_true_figures_mostly():
         draws = draw_scores(votes, "runoff", resamples=60, rng=np.random.default_rng(seed))
         truth = simulated.truth
         models = [truth + rng.normal(0, noise, 60) for noise in (0.05, 0.1, 0.2, 0.4)]
-        found, differences = with_intervals(compared(draws.estimate, *models), Resampled(draws.drawn))
+        found, differences = with_intervals(compared(draws.estimate, *models), Resampled(draws.drawn, n_voters=100))
         for evaluation_, model in zip(found.evaluations, models, strict=True):
             for name, metric in (("rho_w", weighted_spearman), ("tau_w", weighted_kendall)):
                 figure = getattr(evaluation_.overall, name)

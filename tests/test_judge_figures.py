@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from core.evaluation.figures import correlations
+from core.evaluation.vote_intervals import Resampled
 from core.judges.figures import (
     by_gap,
     judge_cost,
@@ -150,7 +151,7 @@ def test_its_own_ranking_against_peoples(people):
     assert (found.n_items, found.n_common, found.no_interval) == (20, 20, "None yet.")
     rng = np.random.default_rng(5)
     drawn = scores + rng.normal(scale=0.15, size=(40, 21))
-    with_ends = ranking_agreement(answers, scores, drawn, n0=2.0)
+    with_ends = ranking_agreement(answers, scores, Resampled(drawn, n_voters=6), n0=2.0)
     assert with_ends.rho_w.lower < with_ends.rho_w.corrected <= with_ends.rho_w.upper
     assert with_ends.rho_w.estimate == expected.rho_w.estimate
     apart = answers_of([(1, 0, 1, False, 1.0), (2, 2, 3, False, 1.0)])

@@ -8,6 +8,7 @@ import json
 import math
 import zipfile
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -34,7 +35,7 @@ from core.store.ballots.simulated import simulate_votes
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import read_rankings, save_plan, set_ranking
 from core.store.projects.records import pseudonym, record_files, record_from, record_of, voter_secret
-from core.store.scores import project_dataset
+from core.store.scores import project_dataset, scoring
 from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.tallies import ballot_votes
@@ -169,6 +170,24 @@ def test_only_a_fit_by_other_steps_may_differ_by_more_than_last_bits(store, proj
     assert outcome(lambda fit: (fit.pop("steps", None), fit.update(iterations=1))) == "last bits"
     near["score"] -= 1e-7
     assert outcome(lambda fit: fit.update(iterations=1) if "iterations" in fit else None) == "different"
+
+
+@pytest.mark.parametrize("name", BOTH_PROTOCOLS)
+def test_bounds_of_before_they_were_widened_replay_as_they_were(store, monkeypatch, name):
+    """A fit that doesn't name its bounds has plain percentiles, and is held against such; one that does isn't."""
+    project = make_project(store, kind="trial", plan=PLAN if name == "paper" else RUNOFF)
+    with monkeypatch.context() as before:
+        before.setattr(scoring, "scores_of", partial(scoring.scores_of, plain=True))
+        run_simulated(store, project, 2)
+    published = read_published(publish(store, project).data)
+    record = record_from(published.files)
+    fits = [ballot["fit"] for ballot in record.plan["rankings"][0]["ballots"]]
+    assert not any("bounds" in fit for fit in fits)
+    assert replay_record(record, published.dataset()).same
+    for fit in fits:
+        fit["bounds"] = "widened"
+    found = replay_record(record, published.dataset())
+    assert (found.outcome, found.first.where.split()[-1]) == ("different", "lower")
 
 
 def of_version(data: bytes, version: str) -> bytes:

@@ -75,6 +75,33 @@ def test_ranks_ties_and_scores_lie_in_their_intervals():
     assert np.isnan(found.theta[:, 30]).all()
 
 
+@pytest.mark.parametrize("n_voters", [5, 25])
+def test_few_voters_and_few_votes_widen_intervals(n_voters):
+    """By brute force: moves drawn out for few voters and to the standard error of θ, ranks by counting."""
+    first, second, outcome, voter = votes(n_votes=300, n_voters=n_voters)
+    outcome[second == 0], outcome[first == 0] = 0.0, 1.0  # no resample has a lost vote of item 0
+    fit = fit_bradley_terry(first, second, outcome, n_items=30, ridge=0.1)
+    found = resample_voters(fit, (first, second, outcome, voter), resamples=200, rng=np.random.default_rng(1))
+    deviation = np.std(found.theta, axis=0, ddof=1) * np.sqrt(n_voters / (n_voters - 1))
+    assert fit.standard_error[0] > 2 * deviation[0]
+    assert (fit.standard_error < deviation).any()
+    wider = np.maximum(deviation, fit.standard_error) / np.std(found.theta, axis=0, ddof=1)
+    drawn = fit.theta + wider * (found.theta - fit.theta)
+    assert np.array(found.score_intervals()) == pytest.approx(np.quantile(drawn, (0.05, 0.95), axis=0))
+    ranks, own = (1 + np.argsort(np.argsort(-scores)) for scores in (drawn, fit.theta))
+    for item, (best, worst) in enumerate(zip(*found.rank_intervals(), strict=True)):
+        beyond = {r: np.mean(ranks[:, item] < r) + np.mean(ranks[:, item] == r) / 2 for r in range(1, 31)}
+        inside = [r for r in set(ranks[:, item].tolist()) if 0.05 - 1e-9 <= beyond[r] <= 0.95 + 1e-9]
+        assert best == min(*inside, own[item], 31)
+        assert worst == max(*inside, own[item], 0)
+    plain = np.array(found.score_intervals(plain=True))
+    assert plain == pytest.approx(np.quantile(found.theta, (0.05, 0.95), axis=0))
+    ranks = 1 + np.argsort(np.argsort(-found.theta))
+    best, worst = found.rank_intervals(plain=True)
+    assert (best == np.minimum(np.quantile(ranks, 0.05, axis=0, method="lower"), own)).all()
+    assert (worst == np.maximum(np.quantile(ranks, 0.95, axis=0, method="higher"), own)).all()
+
+
 def test_the_same_seed_gives_the_same_resamples():
     given = votes(n_votes=600)
     fit = fit_bradley_terry(*given[:3], n_items=30, ridge=0.1)

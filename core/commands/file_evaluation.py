@@ -16,7 +16,7 @@ from ..evaluation.compare import ranked_apart
 from ..evaluation.figures import FigureSettings
 from ..evaluation.sample_size import Needed, VotingScenario, tokens_needed, votes_needed
 from ..evaluation.token_intervals import PairwiseDifference, TokenDraws, by_tokens, with_token_intervals
-from ..evaluation.vote_intervals import Resampled, with_intervals
+from ..evaluation.vote_intervals import with_intervals
 from ..store.projects.records import CampaignRecord
 from ..trust.reliability import ceilings
 from ..voters.model import Panel
@@ -72,7 +72,7 @@ class FileEvaluation:
                 return self.comparison, (), drawn.problem
             rows = self.table[self.table["score"].notna()]
             apart: np.ndarray | None = rows["area"].to_numpy() if ranked_apart(self.table) else None
-            found, differences = with_intervals(self.comparison, Resampled(drawn.columns_of(rows), apart))
+            found, differences = with_intervals(self.comparison, drawn.resampled(rows, apart))
             return found, differences, ""
         except RunoffError as error:
             return self.comparison, (), str(error)

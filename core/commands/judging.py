@@ -397,7 +397,7 @@ def judge_figures(
     if not np.isnan(scores).all():
         draws = load_draws(store, project_id, progress=progress)
         no_draws = draws.problem
-        drawn = None if draws.problem else draws.columns_of(items)
+        drawn = None if draws.problem else draws.resampled(items)
     fitted, no_fit = _fitted(votes)
     gaps = by_gap(answers, scores, people)
     replies = pd.DataFrame(came, columns=["prompt_tokens", "answer_tokens"]).astype("float64")

@@ -2,7 +2,7 @@
 
 Another kind of processor, numpy, scipy or BLAS library may round otherwise: an exponential function, a sum of many
 numbers or a factorised matrix then has other last bits. So values within `LAST_BITS` are told apart from others; of a
-fit that an older Runoff made by other steps, those within `SETTLED`.
+fit that an older Runoff made by other steps, those within `SETTLED`. Bounds are made as they were then.
 
 What an older Runoff published is ranked by the rule of its version: see `rounding_of`.
 """
@@ -287,7 +287,7 @@ class _Ranking:
         rows: pd.DataFrame,
     ) -> pd.DataFrame | None:
         """Compare what a closed ballot stored. `rows`, its items, gets the scores; those of all items are returned."""
-        scored = scores_of(held, ballot)
+        scored = scores_of(held, ballot, plain="bounds" not in fit)
         order = np.argsort(scored.items)
         items = scored.items[order]
         values = {name: column[order] for name, column in columns_of(ballot, scored).items()}

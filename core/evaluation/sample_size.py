@@ -143,7 +143,7 @@ def votes_needed(
         held = simulate_campaign(z, plan, protocol="runoff", notion=voting.notion, rng=rng, panel=panel).held
         cast = [BallotVotes(*Votes.of(ballot.votes)) for ballot in held]
         drawn = draw_scores(cast, "runoff", resamples=RESAMPLES, rng=rng)
-        difference = difference_interval(drawn.estimate, drawn.drawn, one, other, figure, n0=taken.n0)
+        difference = difference_interval(drawn, one, other, figure, n0=taken.n0)
         return difference is not None and (difference.lower > 0 if gap > 0 else difference.upper < 0)
 
     amounts = _doubled(n_votes, least, most)

@@ -13,7 +13,7 @@ once more, so that each resample correlates still less; a percentile interval mi
 the resamples lost has to be added to the estimate. Voters drawn with replacement make more noise than the votes have,
 so not all of it:
 
-    E + c·D ± 1.645·√((k·s)² + (h·D)²)
+    E + c·D ± 1.645·v·√((k·s)² + (h·D)²)
     E = ρ(model, scores),  R_b = ρ(model, scores by resample b),  D = E − mean of the R_b
 
 cut at the ends of the figure. Two things move R_b: how much noise resample b holds, which takes the same from every
@@ -27,6 +27,10 @@ less, by the same resamples, above all in ρ and τ, which ask about the bottom 
 rare in resamples, it is far rarer in the votes. So for τ_w only a share u of what resamples lose and of their variance
 counts, u = L/.2 or L/.3, at most 1; s is the standard deviation of the R_b.
 
+Voters are few next to votes: of V of them the deviation over resamples is too small by √((V−1)/V), and is known no
+better than by V − 1 degrees of freedom. So v = t/1.645·√(V/(V−1)), t the quantile of Student's distribution; it is 1.45
+for 5 voters, 1.05 for 30, 1.01 for 100 (`widened_tails`).
+
 What two models lose in ρ_w and τ_w differs by little more than chance, so their differences have c = 0; in ρ and τ a
 good model loses more than a poor one. The constants (`RULES`) are those at which simulated campaigns of three kinds
 hold the truth in about nine of ten (calibrated coverage), for rankings of up to 150 items and of 990; docs/runoff.md
@@ -37,7 +41,8 @@ The estimate may lie at the lower end of its interval, or below: noise only take
 same resampling knows nothing of what rescaling and early cuts do to scores, and holds too seldom: there is no interval.
 
 References: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.3 and 5.2; Loh (1987),
-Calibrating confidence coefficients, Journal of the American Statistical Association 82.
+Calibrating confidence coefficients, Journal of the American Statistical Association 82; Hesterberg (2015), What
+teachers should know about the bootstrap, The American Statistician 69 (v).
 """
 
 from __future__ import annotations
@@ -50,7 +55,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from ..base.estimates import MIN_VOTERS
+from ..base.estimates import MIN_VOTERS, widened_tails
 from ..base.parallel import Progress
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import rounded_scores
@@ -213,7 +218,10 @@ RULES: dict[tuple[str, bool], tuple[IntervalRule, IntervalRule]] = {
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure with the noise of the votes taken out, not cut, its standard error, and the bounds of its interval."""
+    """A figure with the noise of the votes taken out, not cut, its standard error, and the bounds of its interval.
+
+    error : such that corrected ± 1.645·error are the bounds before they are cut, so that few voters make it larger.
+    """
 
     corrected: float
     error: float
@@ -229,21 +237,20 @@ def interval(
     name: str = "rho_w",
     of_difference: bool = False,
     n_items: int = LARGE,
-    level: float = LEVEL,
+    n_voters: int | None = None,
 ) -> Interval | None:
     """The interval of the module; None where over a fifth of the resamples are NaN, or fewer than three are left.
 
     estimate : E, by all votes; drawn : R_b of each resample, (resamples,); own : O_b, of the scores with each resample,
     (resamples,); name : of `FIGURES`; of_difference : E and R_b are differences of two models; n_items : of the ranking
-    that the votes are about, of which the figure may be over a part.
+    that the votes are about, of which the figure may be over a part; n_voters : who were resampled, None for so many
+    that their number widens nothing.
 
     >>> drawn, own = np.array([0.6, 0.7, 0.8, 0.7]), np.array([0.8, 0.9, 0.9, 0.8])
     >>> found = interval(0.85, drawn, own)
     >>> round(found.corrected, 3), round(found.error, 3), round(found.lower, 3), round(found.upper, 3)
     (0.95, 0.077, 0.823, 1.0)
     """
-    if not 0 < level < 1:
-        raise InputError(f"The level must be between 0 and 1, found {level!r}.")
     known = ~np.isnan(drawn) & ~np.isnan(own)
     of_model, of_scores = drawn[known], own[known]
     if len(of_model) < FEWEST or len(of_model) < (1 - MOST_UNDEFINED) * len(drawn):
@@ -255,7 +262,10 @@ def interval(
     lost = estimate - float(of_model.mean())
     corrected = estimate + c * lost
     error = float(np.hypot(k * s, h * lost))
-    reach = float(ndtri((1 + level) / 2)) * error
+    reach = float(ndtri((1 + LEVEL) / 2))
+    if n_voters is not None:
+        error *= float(ndtri(widened_tails(n_voters, LEVEL)[1])) / reach
+    reach *= error
     least, most = (0.0, 1.0) if name == "precision" else (-1.0, 1.0)
     ends = (least - most, most - least) if of_difference else (least, most)
     lower, upper = np.clip([corrected - reach, corrected + reach], *ends).tolist()
@@ -313,10 +323,12 @@ class Resampled:
 
     drawn : shape (resamples, n), columns as the rows of `Evaluation.pairs`, NaN where a resample has no score.
     apart : the area of each item, (n,), where each area has a ranking of its own; figures are then means over areas.
+    n_voters : who were resampled, of a ranking; None for so many that their number widens nothing.
     """
 
     drawn: Floats
     apart: NDArray[np.object_] | None = None
+    n_voters: int | None = None
 
     @property
     def n_items(self) -> int:
@@ -350,11 +362,12 @@ class Resampled:
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """The R_b of one model and the O_b by figure, over the same rows."""
+    """The R_b of one model and the O_b by figure, over the same rows; items and voters as `interval` takes them."""
 
     drawn: dict[str, Floats]
     own: dict[str, Floats]
     n_items: int
+    n_voters: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,25 +385,26 @@ class _Source:
         key = (n0, rows.tobytes())
         if key not in self.known:
             self.known[key] = self.resampled.figures(self.scores, rows, n0)
-        return _Drawn(self.resampled.figures(values, rows, n0), self.known[key], self.n_items)
+        return _Drawn(self.resampled.figures(values, rows, n0), self.known[key], self.n_items, self.resampled.n_voters)
 
 
 def difference_interval(
-    scores: Floats, drawn: Floats, one: Floats, other: Floats, figure: str = "rho_w", *, n0: float = 2.0
+    draws: ScoreDraws, one: Floats, other: Floats, figure: str = "rho_w", *, n0: float = 2.0
 ) -> Interval | None:
     """The interval of the difference of two models' figure, as `with_intervals` takes it.
 
-    scores, one, other : of the items, (n,), without NaN; drawn : the scores by each resample, (resamples, n).
+    draws : of scores without NaN; one, other : of its items, (n,).
     """
+    scores, drawn, n_voters = draws.estimate, draws.drawn, draws.n_voters
     estimates = [getattr(correlations(scores, model, n0=n0, names=[figure]), figure).estimate for model in (one, other)]
     if estimates[0] is None or estimates[1] is None:
         return None
-    source = _Source(Resampled(drawn), scores, len(scores), {})
+    source = _Source(Resampled(drawn, n_voters=n_voters), scores, len(scores), {})
     every = np.ones(len(scores), dtype=np.bool_)
     of, against = source.of(one, every, n0), source.of(other, every, n0)
     gap = estimates[0] - estimates[1]
     moved = of.drawn[figure] - against.drawn[figure]
-    return interval(gap, moved, of.own[figure], name=figure, of_difference=True, n_items=len(scores))
+    return interval(gap, moved, of.own[figure], name=figure, of_difference=True, n_items=len(scores), n_voters=n_voters)
 
 
 def with_intervals(
@@ -437,7 +451,7 @@ def _by_area(evaluation: Evaluation, overall: Correlations, source: _Source) -> 
     if len(evaluation.areas) == 1 and source.resampled.apart is None:
         return dict.fromkeys(evaluation.areas, overall)
     areas, covered = evaluation.pairs["area"].to_numpy(), ~np.isnan(_values(evaluation))
-    within = replace(source, resampled=Resampled(source.resampled.drawn), known={})
+    within = replace(source, resampled=replace(source.resampled, apart=None), known={})
     apart = source.resampled.apart is not None
     few = apart or source.n_items <= MOST_FOR_TAU_OF_AREAS
     within = replace(within, names=tuple(name for name in source.names if few or name != "tau_w"))
@@ -456,7 +470,14 @@ def _bounded(
         figure = getattr(figures, name)
         bounds = None
         if figure.estimate is not None:
-            bounds = interval(figure.estimate, of.drawn[name], of.own[name], name=name, n_items=of.n_items)
+            bounds = interval(
+                figure.estimate,
+                of.drawn[name],
+                of.own[name],
+                name=name,
+                n_items=of.n_items,
+                n_voters=of.n_voters,
+            )
         if bounds is not None:
             bounded[name] = figure.with_votes(bounds.corrected, bounds.lower, bounds.upper)
     return replace(figures, **bounded), of
@@ -472,7 +493,15 @@ def _differences(comparison: ModelComparison, drawn: list[_Drawn], figure: str) 
         gap = estimates[0] - estimates[1]
         of, against = drawn[one], drawn[other]
         moved = of.drawn[figure] - against.drawn[figure]
-        difference = interval(gap, moved, of.own[figure], name=figure, of_difference=True, n_items=of.n_items)
+        difference = interval(
+            gap,
+            moved,
+            of.own[figure],
+            name=figure,
+            of_difference=True,
+            n_items=of.n_items,
+            n_voters=of.n_voters,
+        )
         if difference is not None:
             better = (
                 float(ndtr(difference.corrected / difference.error))

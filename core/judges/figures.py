@@ -7,7 +7,7 @@ sharpness are those of one more voter in front of them, its ranking is the Bradl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -232,12 +232,12 @@ class RankingAgreement:
 
 
 def ranking_agreement(
-    answers: pd.DataFrame, scores: Floats, drawn: Floats | None, *, n0: float, no_draws: str = ""
+    answers: pd.DataFrame, scores: Floats, drawn: Resampled | None, *, n0: float, no_draws: str = ""
 ) -> RankingAgreement:
     """The agreement of a model's own ranking with people's scores.
 
-    scores : by position, NaN for an item without one, shape (n_items,); drawn : the same by resampled voters, shape
-    (resamples, n_items), or None, and `no_draws` says why.
+    scores : by position, NaN for an item without one, shape (n_items,); drawn : the same by resampled voters, or None,
+    and `no_draws` says why.
     """
     rows = np.flatnonzero(~np.isnan(scores))
     values = np.full(len(scores), np.nan)
@@ -253,12 +253,19 @@ def ranking_agreement(
     figures = {}
     found = correlations(people, model, n0=n0, names=[name for name, _ in RANKED])
     if drawn is not None and known.sum() > 1:
-        resampled = Resampled(drawn[:, rows])
+        resampled = replace(drawn, drawn=drawn.drawn[:, rows])
         of_model, of_people = (resampled.figures(each, known, n0) for each in (model, people))
     for name, _ in RANKED:
         figure: FigureEstimate = getattr(found, name)
         if drawn is not None and figure.estimate is not None:
-            bounds = interval(figure.estimate, of_model[name], of_people[name], name=name, n_items=len(rows))
+            bounds = interval(
+                figure.estimate,
+                of_model[name],
+                of_people[name],
+                name=name,
+                n_items=len(rows),
+                n_voters=drawn.n_voters,
+            )
             if bounds is not None:
                 figure = figure.with_votes(bounds.corrected, bounds.lower, bounds.upper)
         figures[name] = figure

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ballots.draw import draw_uniform
-from ..base.estimates import MIN_VOTERS
+from ..base.estimates import MIN_VOTERS, widened_tails
 from ..base.parallel import Progress, spread, workers_for
 from ..errors import UndefinedMetricError
 from ..plan import Plan
@@ -38,6 +38,7 @@ AIMS = {BOTH: "ρ_w and τ_w alike", "rho_w": "ρ_w", "tau_w": "τ_w"}  # what a
 N_TOP = 10  # the top that is spoken of: what of it a cut may lose, what another ballot would change
 FEWEST_VOTERS = 4  # fewest that have halves
 RESAMPLES = 300  # of the voters, behind an interval
+BOUNDS = "widened"  # what a stored fit says of its intervals' bounds: another way to make them gets a name of its own
 WORTH_VOTES = 4_000_000  # votes scored in all, from which on more processes are started
 
 
@@ -247,17 +248,27 @@ class Protocol(ABC):
                 progress(column + 1, n)
         yield of_all.items, drawn
 
-    def intervals(self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator) -> Scored:
-        """The scores after the last ballot with the columns `lower` and `upper`, or with a note why they are empty."""
+    def intervals(
+        self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator, *, plain: bool = False
+    ) -> Scored:
+        """The scores after the last ballot with the columns `lower` and `upper`, or with a note why they are empty.
+
+        plain : as Runoff made them before it widened them for few voters and few votes; else the fit names `BOUNDS`.
+        """
         n_voters = len(np.unique(np.concatenate([ballot.voter for ballot in votes])))
         lower, upper = np.full(len(scores.items), np.nan), np.full(len(scores.items), np.nan)
         note = too_few(n_voters)
         if not note:
+            tails = ((1 - level) / 2, (1 + level) / 2) if plain else widened_tails(n_voters, level)
             for items, drawn in self.resample(votes, self.field([Held(ballot) for ballot in votes]), RESAMPLES, rng):
                 place, there = np.searchsorted(items, scores.items), np.isin(scores.items, items)
-                tails = [(1 - level) / 2, (1 + level) / 2]
                 lower[there], upper[there] = np.nanquantile(drawn[place[there]], tails, axis=1)
-        return replace(scores, columns={**scores.columns, "lower": lower, "upper": upper}, note=note)
+        return replace(
+            scores,
+            columns={**scores.columns, "lower": lower, "upper": upper},
+            fit=scores.fit if plain else scores.fit | {"bounds": BOUNDS},
+            note=note,
+        )
 
     def halves(
         self,

@@ -17,9 +17,9 @@ from ..ballots.draw import select_items
 from ..base.parallel import Progress
 from ..plan import Plan
 from ..scores.borda import VotesOf, chained, tally
-from ..scores.uncertainty import bootstrap_intervals, resampled_scores
+from ..scores.uncertainty import bootstrap_intervals, quantiles, resampled_scores
 from ..tables import Floats, Ints
-from .base import Held, Mode, Protocol, ProtocolInfo, Sampler, Scored, SelectedItems
+from .base import BOUNDS, Held, Mode, Protocol, ProtocolInfo, Sampler, Scored, SelectedItems, too_few
 
 RESAMPLES = 1000
 REFERENCE = (
@@ -109,12 +109,28 @@ class Paper(Protocol):
         """The whole chain of Borda scores of every resample."""
         yield from resampled_scores(votes, _n_items(votes), resamples=n, rng=rng)
 
-    def intervals(self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator) -> Scored:
+    def intervals(
+        self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator, *, plain: bool = False
+    ) -> Scored:
         """Percentiles of ȳ over resamples of the voters."""
         n = _n_items(votes)
-        drawn = bootstrap_intervals(votes, n, resamples=RESAMPLES, level=level, rng=rng, workers=None)
-        bounds = {"lower": drawn.lower[scores.items], "upper": drawn.upper[scores.items]}
-        return replace(scores, columns={**scores.columns, **bounds}, note=drawn.reason)
+        if plain:
+            return self._plain_intervals(votes, scores, level, rng)
+        found = bootstrap_intervals(votes, n, resamples=RESAMPLES, level=level, rng=rng, workers=None)
+        bounds = {"lower": found.lower[scores.items], "upper": found.upper[scores.items]}
+        fit = scores.fit | {"bounds": BOUNDS}
+        return replace(scores, columns={**scores.columns, **bounds}, fit=fit, note=found.reason)
+
+    def _plain_intervals(
+        self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator
+    ) -> Scored:
+        n, tails = _n_items(votes), ((1 - level) / 2, (1 + level) / 2)
+        note = too_few(len(np.unique(np.concatenate([ballot.voter for ballot in votes]))))
+        bounds = np.full((2, n), np.nan)
+        for items, drawn in () if note else resampled_scores(votes, n, resamples=RESAMPLES, rng=rng):
+            bounds[:, items] = quantiles(drawn, tails)
+        lower, upper = bounds[:, scores.items]
+        return replace(scores, columns={**scores.columns, "lower": lower, "upper": upper}, note=note)
 
 
 class Uniform(Paper):

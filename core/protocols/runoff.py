@@ -33,6 +33,7 @@ from ..tables import Floats, Ints
 from .base import (
     AIMS,
     BOTH,
+    BOUNDS,
     N_TOP,
     RESAMPLES,
     Held,
@@ -211,7 +212,9 @@ class Runoff(Protocol):
         moved = resample_voters(fitted.fit, given, resamples=n, rng=rng, workers=None, progress=progress)
         yield fitted.items, moved.theta.T
 
-    def intervals(self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator) -> Scored:
+    def intervals(
+        self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator, *, plain: bool = False
+    ) -> Scored:
         """Intervals of scores and ranks, what the fit says of itself, and who can't be told from the first.
 
         The ridge draws the extremes of resamples in, so that an interval is widened where it would miss its own score.
@@ -225,13 +228,15 @@ class Runoff(Protocol):
             moved = resample_voters(
                 fitted.fit, (first, second, outcome, voter), resamples=RESAMPLES, rng=rng, workers=None
             )
-            for name, theta, wider in zip(names, moved.score_intervals(level), (np.minimum, np.maximum), strict=False):
+            for name, theta, wider in zip(
+                names, moved.score_intervals(level, plain=plain), (np.minimum, np.maximum), strict=False
+            ):
                 bound = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)
                 bounds[name] = wider(bound, fitted.scores)
-            bounds |= dict(zip(names[2:], moved.rank_intervals(level), strict=True))
+            bounds |= dict(zip(names[2:], moved.rank_intervals(level, plain=plain), strict=True))
             tied = fitted.items[moved.tied_for_first(level)].tolist()
         columns = {**scores.columns, "error": fitted.fit.standard_error, **bounds}
-        fit = _described(fitted, votes) | {"tied_for_first": tied}
+        fit = _described(fitted, votes) | ({} if plain else {"bounds": BOUNDS}) | {"tied_for_first": tied}
         return replace(scores, columns=columns, fit=fit, note=note)
 
     def halves(

@@ -8,6 +8,10 @@ A resample of Bradley–Terry scores is not fitted anew to the end: a few Newton
 as often as their voters were drawn, land near where the new fit would. The voters' effects move too: how much each is
 trusted follows from the votes, and holding that fast would hide half of the noise at the top.
 
+Few voters make intervals too narrow: quantiles of the paper's scores lie further out (`widened_tails`), resampled θ are
+drawn out by √(V/(V−1)). Few votes do so too: of an item that won nearly all of its votes hardly a resample differs. So
+θ is drawn out until it scatters by its standard error at least (`Resamples.scatter`).
+
 Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation.vote_intervals`.
 
 Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7, 3.8 and 5.3.
@@ -17,14 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from ..base.estimates import MIN_VOTERS
+from ..base.estimates import MIN_VOTERS, widened_tails
 from ..base.parallel import Progress, check_workers, spread, workers_for
 from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
@@ -52,26 +56,52 @@ class Resamples:
     theta: Floats
     n_voters: int
 
-    def score_intervals(self, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Percentile intervals of θ, shape (n_items,) each."""
-        lower, upper = np.quantile(self.theta, _tails(level), axis=0)
-        return lower, upper
+    @cached_property
+    def scatter(self) -> Floats:
+        """By how much moves from the fit are to be drawn out, (n_items,), above 1.
 
-    def rank_intervals(self, level: float = 0.9) -> tuple[Ints, Ints]:
-        """The best and the worst rank of each item, whole numbers, (n_items,) each; 0 for items without votes.
-
-        Ranks of the resampled scores, percentiles rounded outwards, and always around the item's own rank. Resamples
-        scatter twice as far as the scores do from the truth, so these intervals hold at least what they promise.
+        √(V/(V−1)) for V voters, and where their standard deviation is below the standard error of θ, up to that.
         """
         known = np.flatnonzero(self.fit.votes > 0)
-        order = np.argsort(-self.theta[:, known], axis=1)
+        result = np.full(len(self.fit.theta), np.sqrt(self.n_voters / (self.n_voters - 1)))
+        if len(self.theta) > 1:
+            moved = self.theta[:, known].std(axis=0, ddof=1)
+            error = self.fit.standard_error[known]
+            short = np.divide(error, moved, out=np.ones_like(error), where=moved > 0)
+            result[known] = np.maximum(result[known], short)
+        return result
+
+    def score_intervals(self, level: float = 0.9, *, plain: bool = False) -> tuple[Floats, Floats]:
+        """Percentile intervals of θ, shape (n_items,) each; `plain` ones are widened for nothing."""
+        lower, upper = np.quantile(self.theta, _tails(level), axis=0)
+        if not plain:
+            lower, upper = (self.fit.theta + self.scatter * (end - self.fit.theta) for end in (lower, upper))
+        return lower, upper
+
+    def rank_intervals(self, level: float = 0.9, *, plain: bool = False) -> tuple[Ints, Ints]:
+        """The best and the worst rank of each item, whole numbers, (n_items,) each; 0 for items without votes.
+
+        Percentiles of the resampled scores' ranks, half of those that share a rank counting as beyond it (mid-P), and
+        always around the item's own rank. `plain` as of `score_intervals`; those are rounded outwards.
+
+        Reference: Lancaster (1961), Significance tests in discrete distributions, JASA 56.
+        """
+        known = np.flatnonzero(self.fit.votes > 0)
+        fitted = self.fit.theta[known]
+        drawn = self.theta[:, known]
+        order = np.argsort(-(drawn if plain else fitted + self.scatter[known] * (drawn - fitted)), axis=1)
         ranks = np.empty_like(order)
         np.put_along_axis(ranks, order, np.arange(1, len(known) + 1)[None, :], axis=1)
         tails = _tails(level)
         # θ has a scale of its own: where all are level, noise must rank none.
-        own = average_ranks(self.fit.theta[known], rounding=partial(rounded_scores, largest=1))
-        best = np.minimum(np.quantile(ranks, tails[0], axis=0, method="lower"), np.floor(own))
-        worst = np.maximum(np.quantile(ranks, tails[1], axis=0, method="higher"), np.ceil(own))
+        own = average_ranks(fitted, rounding=partial(rounded_scores, largest=1))
+        if plain:
+            best = np.quantile(ranks, tails[0], axis=0, method="lower")
+            worst = np.quantile(ranks, tails[1], axis=0, method="higher")
+        else:
+            ordered = np.sort(ranks, axis=0)
+            best, worst = _mid_quantile(ordered, tails[0]), -_mid_quantile(-ordered[::-1], tails[0])
+        best, worst = np.minimum(best, np.floor(own)), np.maximum(worst, np.ceil(own))
         result = np.zeros((2, len(self.fit.theta)), dtype=np.int64)
         result[:, known] = best, worst
         return result[0], result[1]
@@ -182,6 +212,18 @@ def _tails(level: float) -> tuple[float, float]:
     return (1.0 - level) / 2.0, (1.0 + level) / 2.0
 
 
+def _mid_quantile(ordered: Ints, tail: float) -> Ints:
+    """The least value of each column of which less than `tail` lies below, half of those level with it; (n,).
+
+    ordered : whole numbers, ascending along axis 0, shape (draws, n).
+    """
+    n, columns = len(ordered), np.arange(ordered.shape[1])
+    found = ordered[int(tail * n)]
+    below, up_to = (ordered < found).sum(axis=0), (ordered <= found).sum(axis=0)
+    after = ordered[np.minimum(up_to, n - 1), columns]
+    return np.where(below + up_to >= 2 * tail * n, found, after)
+
+
 MOST_UNDEFINED = 0.2  # share of resamples an item may be undefined in and still get an interval
 CELLS = 4_000_000  # items × resamples worked on at once: some 200 MB with all intermediate arrays
 WORTH_VOTES = 300_000_000  # votes of all resamples from which on more processes are started: some 2.5 s of one core
@@ -214,9 +256,9 @@ def bootstrap_intervals(
 ) -> Intervals:
     """Intervals of the final scores (see `final_scores`) by drawing voters with replacement.
 
-    lower and upper are the (1 − level)/2 and (1 + level)/2 quantiles of the score over the resamples
-    in which it is defined. An item undefined in more than a fifth of them gets NaN. With fewer than
-    five voters no item gets an interval and `reason` says so.
+    lower and upper are quantiles of the score over the resamples in which it is defined: (1 − level)/2 and
+    (1 + level)/2, further out where voters are few (`widened_tails`). An item undefined in more than a fifth of them
+    gets NaN. With fewer than five voters no item gets an interval and `reason` says so.
 
     What the votes can't show, the interval can't either: an item that won all its votes has [1, 1].
 
@@ -242,8 +284,8 @@ def bootstrap_intervals(
     if len(codes) < MIN_VOTERS:
         reason = f"An interval needs votes of at least {MIN_VOTERS} voters; found {len(codes)}."
         return Intervals(lower, upper, resamples, len(codes), reason)
-    tails = ((1 - level) / 2, (1 + level) / 2)
-    measure = partial(_quantiles, tails=tails)
+    tails = widened_tails(len(codes), level)
+    measure = partial(quantiles, tails=tails)
     workers = workers_for(resamples * sum(len(ballot.first) for ballot in ballots), WORTH_VOTES, workers)
     tallies, drawn = _drawn(ballots, codes, resamples, rng)
     for items, ends in _resampled(tallies, drawn, n_items, measure, workers=workers, backend=backend):
@@ -371,7 +413,7 @@ def _replay(
     return mean, used
 
 
-def _quantiles(scores: Floats, tails: tuple[float, float]) -> tuple[Floats, Floats]:
+def quantiles(scores: Floats, tails: tuple[float, float]) -> tuple[Floats, Floats]:
     """Quantiles along axis 1 of the defined scores, interpolated linearly; NaN where too few are."""
     ordered = np.sort(scores, axis=1)  # NaN stand last
     defined = np.count_nonzero(~np.isnan(ordered), axis=1)

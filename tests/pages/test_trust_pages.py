@@ -170,7 +170,8 @@ def test_areas_with_rankings_of_their_own_are_drawn_apart_and_averaged(empty):
         close_ballot(empty, project_id, area_id=area_id)
     found = evaluation_inputs.load_draws(empty, project_id, 20)
     dataset = read_project_dataset(empty, project_id)
-    columns = found.columns_of(dataset)
+    assert found.n_voters == 12
+    columns = found.resampled(dataset).drawn
     assert columns.shape == (20, 21)
     assert not np.isnan(columns).any()
     for area in ("Animals", "Tools"):  # the fit's own order is near the mean of the draws'

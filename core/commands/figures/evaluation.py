@@ -24,7 +24,7 @@ from ...evaluation.baselines import RANDOM, baselines
 from ...evaluation.causes import WHAT, layout, variants
 from ...evaluation.chance import permutation_test
 from ...evaluation.token_intervals import PairwiseDifference, by_tokens, with_token_intervals
-from ...evaluation.vote_intervals import ModelDifference, Resampled, number_of_resamples, with_intervals
+from ...evaluation.vote_intervals import ModelDifference, number_of_resamples, with_intervals
 from ...protocols import protocol_of
 from ...scores.bradley_terry import fit_votes
 from ...scores.reliability import RepeatedCorrelation
@@ -58,7 +58,7 @@ class OfEvaluation(Figure[R]):
     else is asked for. `view` is the evaluation where it was made already."""
 
     kind: ClassVar[str] = "evaluation_figure"
-    version: ClassVar[int] = 7  # raised whenever the same parameters would give another result, or another shape of it
+    version: ClassVar[int] = 8  # raised whenever the same parameters would give another result, or another shape of it
 
     settings: Settings
     extra: tuple[Any, ...] = ()
@@ -177,7 +177,7 @@ def of_draws(view: Evaluated, drawn: evaluation_inputs.DatasetDraws, progress: P
         return VotesFound(None, (), 0, drawn.problem)
     rows = view.dataset[view.dataset["score"].notna()]
     apart = rows["area"].to_numpy() if view.ranked_apart else None
-    found, differences = with_intervals(view.compared, Resampled(drawn.columns_of(rows), apart), progress=progress)
+    found, differences = with_intervals(view.compared, drawn.resampled(rows, apart), progress=progress)
     return VotesFound(bounds_of(found, VOTES_ENDS), differences, len(drawn.drawn), "")
 
 
@@ -475,7 +475,7 @@ class FirstVisit(Figure[tuple[str, ...]]):
     there; the names of the new ones."""
 
     name = "first_visit"
-    version = 7
+    version = 8
     doing = "Computing the intervals"
     kind = "evaluation_figures"
     settings: Settings

@@ -15,7 +15,7 @@ from ...base.parallel import Progress, split
 from ...embeddings import Embedding
 from ...errors import RunoffError
 from ...evaluation import TOP_K, Evaluation, ModelComparison, compare
-from ...evaluation.vote_intervals import WHY_NOT_PAPER, ScoreDraws, draw_scores, number_of_resamples
+from ...evaluation.vote_intervals import WHY_NOT_PAPER, Resampled, ScoreDraws, draw_scores, number_of_resamples
 from ...protocols import protocol_of
 from ...scores import BallotVotes
 from ...store import Store
@@ -36,21 +36,22 @@ class DatasetDraws:
     """The draws of a ranking, or of all rankings that have a closed ballot.
 
     `items` has area, token_a, token_b of each column of `drawn` (resamples, n).
-    `problem` says why there are none, or "".
+    `problem` says why there are none, or ""; `n_voters` is how many were resampled, of the ranking that has fewest.
     """
 
     items: pd.DataFrame
     drawn: np.ndarray
     problem: str = ""
+    n_voters: int | None = None
 
-    def columns_of(self, dataset: pd.DataFrame) -> np.ndarray:
-        """`drawn` with its columns as the rows of a dataset, NaN where a row has none."""
+    def resampled(self, dataset: pd.DataFrame, apart: np.ndarray | None = None) -> Resampled:
+        """`drawn` with its columns as the rows of a dataset, NaN where a row has none; `apart` as of `Resampled`."""
         at = pd.Series(np.arange(len(self.items)), index=pd.MultiIndex.from_frame(self.items[KEYS]))
         found = at.reindex(pd.MultiIndex.from_frame(dataset[KEYS])).to_numpy()
         result = np.full((len(self.drawn), len(dataset)), np.nan)
         known = ~np.isnan(found)
         result[:, known] = self.drawn[:, found[known].astype(int)]
-        return result
+        return Resampled(result, apart, self.n_voters)
 
 
 def load_draws(store: Store, project_id: str, resamples: int = 0, *, progress: Progress | None = None) -> DatasetDraws:
@@ -105,7 +106,8 @@ def draws_of(
             return replace(none, problem=f"{area}: {error}" if area else str(error))
         tables.append(named.loc[found[-1].items])
     drawn = np.concatenate([draws.drawn for draws in found], axis=1)
-    return DatasetDraws(pd.concat(tables, ignore_index=True), drawn)
+    fewest = min(draws.n_voters for draws in found)
+    return DatasetDraws(pd.concat(tables, ignore_index=True), drawn, n_voters=fewest)
 
 
 FIGURES = (

@@ -61,11 +61,12 @@ class NewScores:
         return self.scored.state if isinstance(self.scored.state, FittedVotes) else None
 
 
-def scores_of(votes: Sequence[BallotVotes], ballot: Ballot) -> Scored:
+def scores_of(votes: Sequence[BallotVotes], ballot: Ballot, *, plain: bool = False) -> Scored:
     """The scores after a ballot with their intervals, by the votes of all ballots up to it.
 
-    The same votes give the same bits. Raises `StoreError` where an item would have no score, `DisconnectedError` where
-    votes leave items apart.
+    The same votes give the same bits. plain : bounds as of `Protocol.intervals`.
+
+    Raises `StoreError` where an item would have no score, `DisconnectedError` where votes leave items apart.
     """
     protocol = protocol_of(ballot.protocol)
     scored = protocol.score(votes[-1], [Held(before) for before in votes[:-1]])
@@ -75,7 +76,8 @@ def scores_of(votes: Sequence[BallotVotes], ballot: Ballot) -> Scored:
             f"{unscored:,} of {len(scored.items):,} items have no vote yet, so they would have no score. "
             "Collect more results before the ballot is closed."
         )
-    return protocol.intervals(votes, scored, LEVEL, np.random.default_rng([ballot.seed, FOR_INTERVALS]))
+    rng = np.random.default_rng([ballot.seed, FOR_INTERVALS])
+    return protocol.intervals(votes, scored, LEVEL, rng, plain=plain)
 
 
 def columns_of(ballot: Ballot, scored: Scored) -> dict[str, np.ndarray]:
