@@ -17,6 +17,8 @@ from core.questions.voting_settings import VotingSettings
 from core.store import open_store
 from core.store import schema as t
 from core.store.engine import _open
+from core.store.integrity.structure_invariants import IntegrityContext, stored_files
+from core.store.projects.archive import delete_project
 from core.store.stored_files import put_blob, sweep_blobs
 from core.store.votes.exclusions import exclude_voters, readmit_voters
 from core.store.votes.intake import accept_upload
@@ -196,3 +198,18 @@ def test_a_running_job_of_a_living_process_is_no_fault(workspace):
     write(workspace, *BREAKS["jobs"])
     assert lifecycle.sweep(workspace) == 1
     assert broken(workspace) == set()
+
+
+def test_the_files_of_a_project_that_is_deleted_meanwhile_are_no_fault(store):
+    project_id = make_project(store)
+    accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "one.csv")
+    [path] = store.uploads.iterdir()
+    with store.read() as conn:
+        conn.execute(sa.select(t.upload.c.id)).all()  # the look begins
+        kept = path.read_bytes()
+        path.unlink()
+        assert [found.what for found in stored_files(IntegrityContext(store, conn))] == [f"uploads/{path.name} is gone"]
+        path.write_bytes(kept)
+        delete_project(store, project_id, "Test")
+        assert not path.exists()
+        assert list(stored_files(IntegrityContext(store, conn))) == []

@@ -163,7 +163,7 @@ def _areas(
     query = (
         sa.select(t.area.c.name, sa.func.count())
         .join(t.item, t.item.c.area_id == t.area.c.id)
-        .where(t.area.c.project_id == project_id)
+        .where(t.item.c.project_id == project_id)
         .group_by(t.area.c.name)
     )
     n_items = dict(fetch_rows(conn, query))
