@@ -271,7 +271,7 @@ def test_columns_may_be_named():
         "ship": 2,
         "sea": 5,
     }
-    with pytest.raises(InputError, match="no column 'count'"):
+    with pytest.raises(InputError, match="lacks the column count"):
         read_frequencies(data, "x.csv", columns=("lemma", "count"))
     with pytest.raises(InputError, match="no column 9"):
         read_frequencies(data, "x.csv", columns=(0, 9))

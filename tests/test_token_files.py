@@ -190,7 +190,7 @@ def test_columns_are_chosen_by_name_or_position():
     assert by_area(read_areas_file(TABLE, "t.csv", columns=("where", "WHAT"))) == expected
     assert by_area(read_areas_file(TABLE, "t.csv", columns=(2, 1))) == expected
     assert by_area(read_areas_file(TABLE, "t.csv", columns=(None, "what"))) == {"t": ("ship", "boat", "car", "bus")}
-    with pytest.raises(InputError, match=r"no column 'area'\. Its columns are 'id', 'what'"):
+    with pytest.raises(InputError, match=r"lacks the column area\. Its columns are id, what"):
         read_areas_file(TABLE, "t.csv", columns=("area", "what"))
     with pytest.raises(InputError, match="no column 7"):
         read_areas_file(TABLE, "t.csv", columns=(7, "what"))
