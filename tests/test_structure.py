@@ -213,7 +213,6 @@ MANY_PARAMETERS = {
     "core.scores.bradley_terry.fit_bradley_terry",
     "core.simulation.campaign.simulate_campaigns",
     "core.simulation.forecast.forecast",
-    "core.simulation.search.__init__",
     "core.simulation.search.recommend",
     "core.simulation.table2.table_2",
     "core.store.votes.intake.accept_upload",
