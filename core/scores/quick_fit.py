@@ -55,7 +55,6 @@ class Rows(NamedTuple):
         """Both, one after the other."""
         return Rows(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
 
-
     def at(self, rows: Ints) -> Rows:
         """Some of them."""
         return Rows(self.won[rows], self.lost[rows], self.voter[rows], self.times[rows])
