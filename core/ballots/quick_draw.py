@@ -218,7 +218,7 @@ def _near_repaired(edges: Ints, score: Floats, rng: np.random.Generator) -> bool
 def _exchange_near(edges: Ints, faulty: Ints, there: Ints, times: NDArray[np.int16], rng: np.random.Generator) -> Ints:
     """Exchange ends of faulty edges, each with the first of its partners `there` that will do, in place.
 
-    there : (PARTNERS, n_faulty). times : how often each pair is an edge, by its key; kept up to date. Two exchanges may
+    there : (tries, n_faulty). times : how often each pair is an edge, by its key; kept up to date. Two exchanges may
     make the same edge. Returns the partners that were taken.
     """
     n, turns = int(np.sqrt(len(times))), np.arange(len(faulty))
