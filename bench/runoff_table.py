@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 def accuracies(
-    similarity: Floats, n_comparisons: int, n: int, seed: int, panel: Panel, clickers: float
+    similarity: Floats, n_comparisons: int, n: int, seed: int, panel: Panel, clickers: float, convention: str
 ) -> tuple[Floats, Plan]:
     """ρ_w and τ_w of `n` campaigns, shape (n, 2), and the plan."""
     plan = spread_appearances(len(similarity), 7, 0.5, n_comparisons)
@@ -37,7 +37,8 @@ def accuracies(
         rng = np.random.default_rng((seed, number))
         voters = draw_panel(panel, rng)
         voters.oversight[: round(clickers * len(voters))] = 0.5
-        theta = simulate_campaign(similarity, plan, protocol=Runoff.name, rng=rng, panel=voters).scores
+        held = simulate_campaign(similarity, plan, protocol=Runoff.name, rng=rng, panel=voters, convention=convention)
+        theta = held.scores
         truth = np.abs(similarity)
         results[number] = weighted_spearman(truth, theta), weighted_kendall(truth, theta)
     return results, plan
@@ -57,6 +58,7 @@ def read_similarities(path: Path) -> Floats:
 @click.option("--clickers", default=0.0, help="Share of voters who click at random.")
 @click.option("--spread", default=1.0, help="Factor on the voters' nonconformity.")
 @click.option("--lapse", nargs=2, type=float, default=(0.005, 0.05), help="Range of the voters' oversight.")
+@click.option("--convention", default="paper", help="paper, or planning: as plans are compared, in less time.")
 def main(
     simulations: int,
     seed: int,
@@ -65,6 +67,7 @@ def main(
     clickers: float,
     spread: float,
     lapse: tuple[float, float],
+    convention: str,
 ) -> None:
     """Print the table."""
     similarities = {"exponential": exponential(990), "power law": power_law(990)}
@@ -74,7 +77,7 @@ def main(
     for name, similarity in similarities.items():
         for budget in budgets:
             start = time.process_time()
-            found, plan = accuracies(similarity, int(budget * PAPER), simulations, seed, panel, clickers)
+            found, plan = accuracies(similarity, int(budget * PAPER), simulations, seed, panel, clickers, convention)
             seconds = (time.process_time() - start) / simulations
             mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(simulations)
             lowest = found.min(axis=0)

@@ -7,6 +7,7 @@ here draws a real ballot, which must stay the same, byte for byte, for the same 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..tables import Floats, Ints
 from .draw import FEW_EDGES, MAX_IDLE_ROUNDS, regular_pairs, simple_graph
@@ -214,10 +215,10 @@ def _near_repaired(edges: Ints, score: Floats, rng: np.random.Generator) -> bool
     return False
 
 
-def _exchange_near(edges: Ints, faulty: Ints, there: Ints, times: Ints, rng: np.random.Generator) -> Ints:
+def _exchange_near(edges: Ints, faulty: Ints, there: Ints, times: NDArray[np.int16], rng: np.random.Generator) -> Ints:
     """Exchange ends of faulty edges, each with the first of its partners `there` that will do, in place.
 
-    there : (PARTNERS, n_faulty). times : how often each pair is an edge, by its key; kept up to date. Two exchanges may
+    there : (tries, n_faulty). times : how often each pair is an edge, by its key; kept up to date. Two exchanges may
     make the same edge. Returns the partners that were taken.
     """
     n, turns = int(np.sqrt(len(times))), np.arange(len(faulty))

@@ -55,6 +55,10 @@ class Rows(NamedTuple):
         """Both, one after the other."""
         return Rows(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
 
+    def at(self, rows: Ints) -> Rows:
+        """Some of them."""
+        return Rows(self.won[rows], self.lost[rows], self.voter[rows], self.times[rows])
+
 
 @dataclass(frozen=True, eq=False)
 class QuickFit:
@@ -114,7 +118,7 @@ def quick_fit(rows: Rows, before: QuickFit | None, n_items: int) -> QuickFit:
     moving = np.zeros(n_items, dtype=bool)
     moving[rows.won] = moving[rows.lost] = True
     theirs = np.flatnonzero(moving[every.won] | moving[every.lost])
-    some = Rows(*(column[theirs] for column in every))
+    some = every.at(theirs)
     fit = _stepped(QuickFit(some, before.theta, sharpness, lapse, before.diagonal, before.n_whole), "ss", moving)
     return QuickFit(every, fit.theta, sharpness, lapse, fit.diagonal, before.n_whole)
 
@@ -174,7 +178,8 @@ class _Look:
         bend = rows.times * self.pull * (self.pull - self.turn)
         np.maximum(bend, LEAST_CURVATURE * self.weight * self.slope**2, out=bend)
         bend *= self.sharp**2
-        diagonal = np.bincount(rows.won, bend, n) + np.bincount(rows.lost, bend, n) + RIDGE
+        both = np.bincount(rows.won, bend, n) + np.bincount(rows.lost, bend, n)
+        diagonal = np.asarray(both + RIDGE, dtype=np.float64)
         sides.matrix.data = bend[sides.row]
         if moving is not None:
             gradient[~moving], diagonal[~moving] = 0.0, HELD
