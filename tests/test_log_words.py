@@ -6,6 +6,7 @@ import re
 
 from campaigns import AREAS, answer_batch, draw_batch, make_project
 
+from core.store import chain
 from core.store.ballots.closing import close_ballot, reopen_ballot
 from core.store.ballots.drawing import discard_ballot
 from core.store.projects.archive import archive_project, duplicate_project, restore_project
@@ -13,7 +14,7 @@ from core.store.projects.project_commands import change_project, read_log
 from core.store.tokens.areas import change_area, delete_area
 from core.store.votes.intake import accept_upload
 from core.store.votes.uploads import withdraw_upload
-from core.views.log import SENTENCES, details, log_table, what
+from core.views.log import SENTENCES, details, log_table, newest_head, what
 
 
 def a_busy_project(store):
@@ -104,3 +105,14 @@ def test_an_area_that_is_deleted(store):
     project_id = make_project(store, plan=None)
     delete_area(store, project_id, AREAS[1])
     assert log_table(read_log(store, project_id))["what"][0] == "Deleted the area Tools"
+
+
+def test_the_newest_head_is_the_chains_and_shown_short(store):
+    project_id = make_project(store)
+    found = newest_head(store, project_id)
+    with store.read() as conn:
+        assert (found.entry, found.head) == chain.newest_head(conn, project_id)
+    assert f"entry {found.entry:,}: `{found.head[:12]}…`" in found.said
+    before = found.head
+    change_project(store, project_id, name="Another", notion="relatedness", expected_revision=None)
+    assert newest_head(store, project_id).head != before
