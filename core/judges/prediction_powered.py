@@ -12,7 +12,7 @@ weight λ is the one that leaves the least variance. Its greatest value lets an 
 Votes of one voter hang together: they are one unit of the sandwich variance where voters are given.
 
 References: Angelopoulos, Bates, Fannjiang, Jordan, Zrnic (2023), Prediction-powered inference, Science 382;
-Angelopoulos, Duchi, Zrnic (2023), PPI++: Efficient prediction-powered inference, arXiv:2311.01453 (λ, the variance).
+Angelopoulos, Duchi, Zrnic (2023), PPI++: Efficient prediction-powered inference, preprint (λ, the variance).
 """
 
 from __future__ import annotations

@@ -42,10 +42,10 @@ def main() -> None:
         ends = ppi_logistic_ci(*given, alpha=0.1, lam=weight)
         logistic.append([weight, *(np.asarray(values).tolist() for values in (estimate, *ends))])
     mean = []
-    for weight in (0.0, 0.3, None):
-        estimate = ppi_mean_pointestimate(outcome, predicted, rest_predicted, lam=weight)
-        ends = ppi_mean_ci(outcome, predicted, rest_predicted, alpha=0.1, lam=weight)
-        mean.append([weight, *(float(np.squeeze(value)) for value in (estimate, *ends))])
+    for own in (0.0, 0.3, None):
+        estimate = ppi_mean_pointestimate(outcome, predicted, rest_predicted, lam=own)
+        ends = ppi_mean_ci(outcome, predicted, rest_predicted, alpha=0.1, lam=own)
+        mean.append([own, *(float(np.squeeze(value)) for value in (estimate, *ends))])
     found = {
         "made with": "ppi-python 0.2.3",
         "votes": votes.tolist(),
