@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from core.base import web
 from core.commands import executor
 from core.commands.ballots import DiscardBallot
 from core.commands.integrity import check_store
-from core.commands.judging import AskModel, ModelAsked, judge_figures
+from core.commands.judging import AskModel, JudgeFigures, ModelAsked, judge_figures
 from core.errors import InputError, PlatformError, StoreError
 from core.judges.chat import JudgeSettings, server_of
 from core.judges.prompt import read_choice
@@ -36,6 +37,7 @@ from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.intake import accept_upload
 from core.store.votes.model_answers import answers_of, pending_of, read_judges
 from core.store.votes.tallies import progress_of
+from core.views.evaluate.judges import powered_csv, powered_table
 from core.views.log import log_table
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
@@ -397,6 +399,31 @@ def test_records_go_out_and_come_back_and_faults_are_found(store, project, serve
         elsewhere = sa.select(sa.func.max(t.question.c.id)).scalar_subquery()
         conn.execute(sa.update(t.model_answer).where(t.model_answer.c.id == second).values(question_id=elsewhere))
     assert {fault.rule.name for fault in check_store(store).faults} == {"language models", "projects"}
+
+
+def test_a_ballot_that_is_half_voted_on_has_estimates_with_the_models_help(store, server):
+    project = make_project(store, plan=replace(PLAN, appearances=8))
+    draw_batch(store, project)
+    on(store, project, server)
+    asked(store, project)
+    rows_of_voters = answer_batch(write_batch(read_comparisons(store, project, 1))).decode().splitlines(keepends=True)
+    accept_upload(store, project, "".join(rows_of_voters[:18]).encode(), "results.csv")  # 17 of 28 tasks
+    judge = read_judges(store, project)[0]
+    found = judge_figures(store, project, judge.id)
+    powered = found.powered
+    assert (powered.reason, powered.n_votes, powered.n_both, powered.n_rest) == ("", 51, 51, 33)
+    assert powered.agreement.plain.estimate == powered.agreement.powered.estimate == 1  # both go by letters alone
+    assert powered.no_intervals == "θ has no intervals: they take 20 votes an item, and there are 4.9."
+    table = powered_table(found).set_index("of the whole ballot")
+    assert list(table["from"]) == ["51 votes, 33 comparisons of the model alone"] * 2
+    assert table.iloc[0]["with the model's answers"] == "100% (100% to 100%)"
+    assert table.iloc[1]["with the model's answers"] == "–"
+    written = powered_csv(store, project, found).decode("utf-8-sig").splitlines()
+    assert written[0].split(",")[:5] == ["area", "token_a", "token_b", "plain", "plain lower"]
+    assert len(written) == 22
+    kept = executor.from_json(executor.to_json(found), JudgeFigures)
+    assert kept.powered.agreement == powered.agreement
+    assert kept.powered.scores.equals(powered.scores)
 
 
 def test_a_job_does_it_and_says_how_far_it_is(store, project, server):

@@ -149,12 +149,19 @@ def report_command(project: str, record: int | None, n0: float, as_json: bool) -
     if as_json:
         about = {name: value for name, value in asdict(judge).items() if name != "ballot_id"}
         figures = {**asdict(found), "gaps": found.gaps.to_dict("records")}
+        figures["powered"]["scores"] = found.powered.scores.to_dict("records")
         write_json({"record": about, "ballot": view.ballot_of(judge), "figures": figures})
         return
     records = view.table.assign(record=[one.id for one in view.judges])[["record", *view.table.columns]]
     parts = [_table(records), f"Record {judge.id}. {view_of.answers_said(found)}"]
     parts += [f"Stale: {'; '.join(judge.stale)}."] if judge.stale else []
-    parts += [_table(view_of.figures_table(found)), found.no_gaps or _table(view_of.gaps_table(found)), view_of.NEVER]
+    parts += [_table(view_of.figures_table(found)), found.no_gaps or _table(view_of.gaps_table(found))]
+    parts += [
+        f"With the model's help: {found.powered.reason}"
+        if found.powered.reason
+        else _table(view_of.powered_table(found))
+    ]
+    parts += [part for part in (found.powered.no_intervals, view_of.NEVER) if part]
     click.echo("\n\n".join(parts))
 
 

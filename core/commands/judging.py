@@ -36,6 +36,7 @@ from ..judges.figures import (
     order_effect,
     ranking_agreement,
 )
+from ..judges.prediction_powered import WithModel, with_model
 from ..judges.prompt import REASONS, UNREADABLE, outcome_of, read_choice
 from ..scores.bradley_terry import FittedVotes, fit_votes
 from ..store import Store
@@ -339,7 +340,7 @@ NO_SCORES = "There are no scores of people yet: they come with their votes."
 @dataclass(frozen=True)
 class JudgeFigures:
     """What a record says. `reasons` counts the answers that are no votes, by why; `no_gaps` says why there is no
-    agreement by gap, or is empty."""
+    agreement by gap, or is empty; `powered` are the ballot's prediction-powered estimates."""
 
     n_votes: int
     n_answers: int
@@ -350,6 +351,7 @@ class JudgeFigures:
     effects: JudgeEffects
     ranking: RankingAgreement
     cost: JudgeCost
+    powered: WithModel
 
 
 @dataclass(frozen=True)
@@ -357,7 +359,7 @@ class JudgeFigure(Figure[JudgeFigures]):
     """The figures of a record as far as it has answers: `n_attempts` tells that more have come."""
 
     name = "judge"
-    version = 1
+    version = 2
     doing = "Setting the language model beside people"
     judge_id: int
     n_attempts: int
@@ -418,6 +420,7 @@ def judge_figures(
             plan.cost(whole).total / (whole.n_comparisons + checks),
             int(is_vote.sum()),
         ),
+        powered=with_model(answers, people),
     )
 
 

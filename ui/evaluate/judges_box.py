@@ -22,6 +22,12 @@ from ui.shared.frame import plain
 
 N0 = 2.0  # of ρ_w and τ_w where the page has no settings yet
 _FIRST = JudgeSettings("http://localhost:8000", "model")
+POWERED = (
+    "Prediction-powered estimates: what people's votes on some comparisons say of all that the model judged, each with "
+    "its 90 % interval. The model's answers count with the weight λ, and where people voted too their error is taken "
+    "off, so that a wrong model moves nothing on average. θ gains little: answers help only where they explain what "
+    "the scores don't, and else λ is near 0. Comparisons with votes are taken as drawn at random. No score is changed."
+)
 ABOUT = (
     "Flips: comparisons whose answer changes with the order of the two pairs. Sharpness and lapse: as if the model "
     "were one more voter on people's scores; beside them the middle one of people's voters, and the range of eight in "
@@ -170,6 +176,7 @@ def _figures(found: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
             "How often the item is named that people's scores have higher; a tie counts half. "
             "People's own votes made these scores, so theirs is a little too high."
         )
+    _powered(found, judge, project_id)
     with st.expander("What it was told before each comparison"):
         st.code(judge.prompt, language=None, wrap_lines=True)
     files = (
@@ -182,3 +189,18 @@ def _figures(found: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
                 name, partial(make, frame.store(), project_id, judge.id), f"{slug(judge.model)}-{what}.csv", "text/csv",
                 on_click="ignore", icon=":material/download:", key=f"judge-{what}-{judge.id}", disabled=is_off,
             )  # fmt: skip
+
+
+def _powered(found: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
+    """The estimates of the ballot with the model's help, beside those by people's votes alone."""
+    st.markdown("###### The whole ballot, with the model's help")
+    if found.powered.reason:
+        st.caption(plain(found.powered.reason))
+        return
+    tables.of_cells(view_of.powered_table(found), "People's votes alone, and with the model's help")
+    st.caption(f"{POWERED} {found.powered.no_intervals}")
+    st.download_button(
+        "θ of both kinds (CSV)", partial(view_of.powered_csv, frame.store(), project_id, found),
+        f"{slug(judge.model)}-powered.csv", "text/csv", on_click="ignore", icon=":material/download:",
+        key=f"judge-powered-{judge.id}",
+    )  # fmt: skip

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ...base.estimates import Estimate
+from ...base.estimates import LEVEL, Estimate
 from ...base.numbers_in_words import many, percent, with_decimals
 from ...base.web import is_open
 from ...commands.judging import JudgeFigures
@@ -166,6 +166,49 @@ def gaps_table(found: JudgeFigures) -> pd.DataFrame:
         for row in found.gaps.to_dict("records")
     ]
     return pd.DataFrame(rows)
+
+
+def powered_table(found: JudgeFigures) -> pd.DataFrame:
+    """People's votes alone, and with the model's help: a row an estimate; empty where there is none."""
+    with_model = found.powered
+    agreement, errors = with_model.agreement, with_model.error
+    if agreement is None or with_model.reason:
+        return pd.DataFrame()
+    alone, helped = (NO_FIGURE, NO_FIGURE) if errors is None else (f"{error:.3f}" for error in errors)
+    rows = [
+        {
+            "of the whole ballot": "people answer as the model does",
+            "people's votes alone": _with_ends(agreement.plain),
+            "with the model's answers": _with_ends(agreement.powered),
+            "λ": f"{agreement.weight:.2f}",
+            "from": f"{many(agreement.n_votes, 'vote')}, {many(agreement.n_rest, 'comparison')} of the model alone",
+        },
+        {
+            "of the whole ballot": "standard error of θ, mean over items",
+            "people's votes alone": alone,
+            "with the model's answers": helped,
+            "λ": f"{with_model.weight:.2f}",
+            "from": f"{many(with_model.n_votes, 'vote')}, {many(with_model.n_rest, 'comparison')} of the model alone",
+        },
+    ]
+    return pd.DataFrame(rows)
+
+
+def _with_ends(found: Estimate) -> str:
+    if found.estimate is None or found.lower is None or found.upper is None:
+        return NO_FIGURE
+    return f"{percent(found.estimate)} ({percent(found.lower)} to {percent(found.upper)})"
+
+
+def powered_csv(store: Store, project_id: str, found: JudgeFigures) -> bytes:
+    """θ of each item by people's votes alone and with the model's help, with intervals, the highest with it first."""
+    with store.read() as conn:
+        items = items_of(conn, project_id).set_index("item")
+    scores = found.powered.scores.sort_values("powered", ascending=False, kind="stable")
+    words = items.loc[scores["item"].to_numpy(dtype="int64"), ["area", "token_a", "token_b"]].reset_index(drop=True)
+    numbers = scores.drop(columns="item").reset_index(drop=True)
+    level = f"{LEVEL:.0%}"
+    return table_for_spreadsheets(pd.concat([words, numbers], axis=1).assign(level=level))
 
 
 def answers_said(found: JudgeFigures) -> str:
