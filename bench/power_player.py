@@ -19,7 +19,7 @@ from pathlib import Path
 
 _HEAD = struct.Struct("=6Q")
 SECTORS = (512, 4096)
-ROOT = 0  # the node of the folder itself
+ROOT, NOTHING = 0, -1  # the node of the folder itself, and of none
 PASSING = "-shm"  # SQLite makes it anew at a start, whatever stands there
 
 Slot = tuple[int, str]  # a folder and a name in it
@@ -227,11 +227,10 @@ class Recording:
     @cached_property
     def paths(self) -> dict[int, str]:
         """The last name of each file and folder, for whoever reads of them."""
-        names = dict(self.before.names)
+        of = {node: slot for slot, node in self.before.names.items()}
         for step in self.steps:
             if isinstance(step, Name):
-                names |= {slot: node for slot, node in step.slots if node is not None}
-        of = {node: slot for slot, node in names.items()}
+                of |= {node: slot for slot, node in step.slots if node is not None}
 
         def path(node: int) -> str:
             parent, name = of[node]
@@ -267,7 +266,9 @@ class Recording:
     def without_syncs(self, *paths: str) -> Recording:
         """The same of a program that never syncs what lies at these paths ("" is the folder itself)."""
         gone = {node for node, path in self.paths.items() if path in paths}
-        return replace(self, steps=tuple(s for s in self.steps if not (isinstance(s, Sync) and s.of in gone)))
+        skipped = Sync(NOTHING)  # so that each step keeps its number
+        steps = (skipped if isinstance(step, Sync) and step.of in gone else step for step in self.steps)
+        return replace(self, steps=tuple(steps))
 
     def disk(self, cut: int, loss: Loss, rng: random.Random) -> Disk:
         """The folder after a loss of power just before step `cut` (0 … number of steps)."""
