@@ -256,7 +256,7 @@ def leftovers(store: Store) -> list[str]:
 def _make_older(folder: Path) -> None:
     """Let the next start be two days later: what is younger could still be somebody's."""
     then = time.time() - 2 * 24 * 3600
-    for path in [*folder.glob("*/*"), *folder.glob("*/*/*")]:
+    for path in folder.glob("*/**/*"):
         os.utime(path, (then, then))
 
 
