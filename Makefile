@@ -60,9 +60,10 @@ test-postgres: $(VENV)/.dev chromium postgresql  ## what is about the store, on 
 test-properties: $(VENV)/.dev  ## the property tests with examples of this run's own
 	$(PYTEST) -m "hypothesis and not libraries and not browser" --hypothesis-profile search
 
-test-kills: $(VENV)/.dev postgresql  ## commands killed 200 times on each database
+test-kills: $(VENV)/.dev postgresql  ## commands killed 200 times on each database, and the power lost 200 times
 	$(BIN)/python -m bench.kills
 	$(BIN)/python -m bench.kills --database postgresql
+	$(BIN)/python -m bench.power
 
 test-fuzz: $(VENV)/.dev  ## damaged files for every reader, half a minute each
 	$(BIN)/python -m bench.fuzz --minutes 0.5

@@ -72,7 +72,9 @@ class InFolders:
         """Wait until nothing of a killed process goes on, and let ids follow the highest ones again."""
 
     def version(self, folder: Path) -> str | None:
-        """The schema that the tables have."""
+        """The schema that the tables have; None where there are none yet."""
+        if not (folder / "runoff.sqlite").exists():
+            return None
         with self._connected(folder / "runoff.sqlite") as conn:
             return schema_version(conn)
 

@@ -25,10 +25,11 @@ from core.jobs import lifecycle
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store import schema as t
+from core.store.backups import restore
 from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
-from core.store.engine import database_url, now
+from core.store.engine import HEAD, database_url, now
 from core.store.projects.archive import delete_project, export_project, import_project
 from core.store.projects.project_commands import create_project, get_project
 from core.store.projects.records import voter_secret
@@ -40,6 +41,7 @@ from core.store.votes.uploads import read_uploads, withdraw_upload
 from core.store.voting.owner_commands import open_voting
 from core.votes.payment import Review
 from core.votes.reasons import Policy
+from core.voting import api
 from core.worker import run as run_job
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
 from tests.old_workspaces import (
@@ -53,6 +55,7 @@ from tests.old_workspaces import (
 
 Given = dict[str, Any]
 MIGRATE = "migrate "
+RESTORE = "restore backup"  # of SQLite, so not on PostgreSQL
 ON_POSTGRESQL = f"{MIGRATE}{KEPT.stem[-4:]}"  # the earliest that PostgreSQL had, and so all migrations there
 
 
@@ -94,6 +97,37 @@ def _voting(store: Store) -> Given:
 def _drawn(store: Store) -> Given:
     project_id = make_project(store)
     return {"project": project_id, "data": answer_batch(draw_batch(store, project_id))}
+
+
+def at_the_page(store: Store) -> Given:
+    """Somebody in the midst of a task on the voting page, whose votes can be told apart from nobody else's."""
+    project_id = make_project(store)
+    draw_next_ballot(store, project_id)
+    code = open_voting(store, project_id, VotingSettings(task_size=20, tasks_per_voter=2, examples=False))
+    view = api.begin(store, code, "visit", api.look(store, code, "", "visit").form, api.Visitor(), name="Anna")
+    given = {"project": project_id, "code": code, "cookie": view.cookie}
+    vote(store, given)
+    return given
+
+
+def vote(store: Store, given: Given, choice: str = "left") -> None:
+    """The next vote of somebody `at_the_page`."""
+    code, cookie = given["code"], given["cookie"]
+    view = api.look(store, code, cookie)
+    if view.kind == "between":
+        view = api.more(store, code, cookie, view.form)
+    if view.place is None:
+        raise RuntimeError(f"The page shows {view.kind}, and no question.")
+    api.vote(store, code, cookie, view.form, task=view.place.task, n=view.place.n, choice=choice, seconds=0.0)
+
+
+def _first_start(folder: Path, _: Given) -> None:
+    create_project(open_store(folder), "New", seed=1)
+
+
+def _empty_folder(folder: Path) -> Given:
+    folder.mkdir()
+    return {}
 
 
 def _accept(store: Store, given: Given) -> None:
@@ -236,6 +270,8 @@ def _put_back(folder: Path) -> None:
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
+        Scenario("first start", _empty_folder, _first_start),
+        _on_store("vote", at_the_page, vote),
         _on_store("accept upload", _drawn, _accept),
         _on_store("withdraw upload", _two_uploads, _withdraw),
         _on_store("close ballot", _with_votes, lambda store, given: close_ballot(store, given["project"])),
@@ -249,6 +285,7 @@ SCENARIOS = {
         _on_store("review", _with_votes, _review),
         _on_store("release version", _to_release, lambda store, given: release(store, given["project"], "1.0")),
         _on_store("import project", _exported, lambda store, given: import_project(store, given["data"])),
+        _on_store(RESTORE, lambda store: {}, lambda store, _: restore(store, kept_workspace(HEAD))),
         Scenario("close ballot by a job", _voted, _close_by_job),
         Scenario("import embedding", _to_import, _import_embedding),
         *(_migration(schema) for schema in OLD),

@@ -6,6 +6,7 @@ import ast
 import errno
 import os
 import shutil
+import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,6 +136,29 @@ def test_a_database_is_put_back_once_its_files_are_on_the_disk(store, campaign, 
         (embedding,) = other.embeddings.iterdir()
         made = events.index(("made", str(embedding)))
         assert ("sync", str(other.embeddings)) in events[made : events.index(("put back",))]
+
+
+def test_a_database_that_is_put_back_is_on_the_disk_whatever_sqlite_was_built_with(
+    store, campaign, tmp_path, monkeypatch
+):
+    """macOS has a SQLite whose commits to a journal of this kind (WAL) aren't synced unless that is asked for."""
+    backups.back_up(store, tmp_path / "whole.zip")
+    asked = []
+
+    class Connection(sqlite3.Connection):
+        def backup(self, target, **options) -> None:
+            asked.append(target.execute("PRAGMA synchronous").fetchone()[0])
+            super().backup(target, **options)
+
+    def connect(path) -> sqlite3.Connection:
+        connection = sqlite3.connect(path, factory=Connection)
+        connection.execute("PRAGMA synchronous=NORMAL")
+        return connection
+
+    with open_apart(tmp_path / "elsewhere") as other:
+        monkeypatch.setattr(backups, "sqlite3", SimpleNamespace(connect=connect, DatabaseError=sqlite3.DatabaseError))
+        backups.restore(other, tmp_path / "whole.zip")
+    assert asked == [2]
 
 
 def put_vectors(store, project_id: str, tmp_path: Path) -> None:

@@ -237,3 +237,20 @@ def test_folders_that_no_row_knows_are_removed_at_start(store):
     os.utime(orphan, (time.time() - 3600,) * 2)
     lifecycle.sweep(store)
     assert not orphan.exists()
+
+
+def test_folders_of_killed_backups_restores_and_imports_are_removed_a_day_later(store):
+    names = ("tmpabc123", "import-0123", "import-0123-damaged.part", "demo-import")
+    for name in names:
+        (store.incoming / name / "uploads").mkdir(parents=True)
+        (store.incoming / name / "uploads" / "file").write_bytes(b"x")
+    two_days_ago = (time.time() - 2 * lifecycle.LEFT_SECONDS,) * 2
+    for path in store.incoming.rglob("*"):
+        os.utime(path, two_days_ago)
+    young = store.incoming / names[0] / "uploads" / "file"
+    os.utime(young)
+    lifecycle.sweep(store)
+    assert [path.name for path in store.incoming.iterdir()] == [names[0]]  # somebody may still write there
+    os.utime(young, two_days_ago)
+    lifecycle.sweep(store)
+    assert list(store.incoming.iterdir()) == []

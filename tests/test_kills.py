@@ -87,7 +87,7 @@ def test_a_row_that_an_upgrade_lost_is_found_out(tmp_path):
             with closing(sqlite3.connect(copy / database)) as conn, conn:
                 conn.execute("DELETE FROM judgement WHERE id = (SELECT MAX(id) FROM judgement)")
             said = "rows were changed" if database == "runoff.sqlite" else "another content in x.sqlite"
-            assert said in prepared._outcome(copy)
+            assert said in prepared.outcome(copy)
 
 
 def test_half_a_command_is_found_out(tmp_path):
@@ -99,7 +99,7 @@ def test_half_a_command_is_found_out(tmp_path):
             with store.write() as conn:
                 values = {"ballot_id": 1, "platform": "mturk", "filename": "x", "accepted_at": "2026", **kept}
                 conn.execute(sa.insert(t.upload).values(values))
-        assert prepared._outcome(copy) == "happened in part"
+        assert prepared.outcome(copy) == "happened in part"
 
 
 def test_the_digest_sees_contents_and_not_times(store):

@@ -113,6 +113,30 @@ class TestAddress:
         with pytest.raises(StoreError, match="different workspaces"):
             engine.open_store(store.folder)
 
+    def test_a_first_start_that_was_cut_short_goes_on_at_the_next(self, address):
+        """Killed before its tables are committed, or after that and before the folder says whose they are."""
+
+        def killed(*_) -> None:
+            raise KeyboardInterrupt
+
+        for step in ("make_schema", "_name_badge"):
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(engine, step, killed)
+                with pytest.raises(KeyboardInterrupt):
+                    reopened()
+        folder = engine.default_workspace()
+        assert (folder / "database.part").exists()
+        assert not (folder / "database.json").exists()
+        told = (folder / "database.part").read_text()
+        (folder / "database.part").write_text(told.replace('"id": "', '"id": "x'))
+        with pytest.raises(StoreError, match="different workspaces"):
+            reopened()
+        (folder / "database.part").write_text(told)
+        create_project(reopened(), "P")
+        assert (folder / "database.json").read_text() == told
+        assert not (folder / "database.part").exists()
+        assert [project.name for project in list_projects(reopened())] == ["P"]
+
     def test_a_database_of_another_encoding_is_refused(self, postgres, address, monkeypatch):
         with postgres.admin().connect() as conn:
             conn.exec_driver_sql(

@@ -238,6 +238,7 @@ def _put_back(store: Store, copy: Path) -> None:
         with closing(sqlite3.connect(copy)) as source, closing(sqlite3.connect(store.folder / SQLITE)) as target:
             if source.execute("PRAGMA integrity_check").fetchone() != ("ok",):
                 raise InputError("The database in the backup is damaged. Choose another one.")
+            target.execute("PRAGMA synchronous=FULL")  # SQLite is built with NORMAL too, by which this could be lost
             source.backup(target)
     except sqlite3.DatabaseError as error:
         raise StoreError(f"The database can't be put back ({error}).") from error

@@ -18,7 +18,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -27,7 +27,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..base.durable import make_folder, rights_in, sync_folder, tighten, write_whole
+from ..base.durable import make_folder, put, rights_in, sync_folder, tighten, write_whole
 from ..errors import StaleError, StoreError
 from . import dialects
 from . import schema as t
@@ -64,10 +64,13 @@ def prepare_folder(folder: Path) -> int:
     return rights
 
 
-def badge_of(folder: Path) -> str | None:
+_BADGE, _BADGE_BEGUN = "database.json", "database.part"
+
+
+def badge_of(folder: Path, name: str = _BADGE) -> str | None:
     """The id by which a folder and its PostgreSQL database know each other; None for a folder without."""
     try:
-        return str(json.loads((folder / "database.json").read_text(encoding="utf-8"))["id"])
+        return str(json.loads((folder / name).read_text(encoding="utf-8"))["id"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -301,14 +304,21 @@ def _open(folder: Path, url: sa.URL | None) -> Store:
 
 
 def _open_postgresql(store: Store) -> None:
-    """Make the tables where there are none, else bring them up; whose they are is written on both sides."""
+    """Make the tables where there are none, else bring them up; whose they are is written on both sides.
+
+    The folder's side is laid down before the database's is committed, and gets its name after it: a first start that
+    was cut short in between goes on at the next.
+    """
     module = dialects.postgresql()
     with store.read() as conn:
         fault, version = module.fault(conn), schema_version(conn)
         badge = module.badge(conn) if version else None
     if fault:
         raise StoreError(f"A workspace can't be in {dialects.name_of(store.engine)}: {fault}.")
-    mine = badge_of(store.folder)
+    mine, begun = badge_of(store.folder), store.folder / _BADGE_BEGUN
+    if mine is None and badge is not None and badge == badge_of(store.folder, _BADGE_BEGUN):
+        _name_badge(begun)
+        mine = badge
     if (mine or badge) and mine != badge:
         raise StoreError(
             f"{dialects.name_of(store.engine, starts=True)} and the folder {store.folder} are of different workspaces. "
@@ -321,10 +331,15 @@ def _open_postgresql(store: Store) -> None:
                 make_schema(conn)
             badge = module.badge(conn) or secrets.token_hex(8)
             module.write_badge(conn, badge)
-        told = {"id": badge, "database": dialects.shown(store.engine.url)}
-        target = store.folder / "database.json"
-        write_whole(target, target.with_suffix(".part"), json.dumps(told, indent=1).encode())
+            told = {"id": badge, "database": dialects.shown(store.engine.url)}
+            write_whole(begun, begun.with_suffix(f".{os.getpid()}.part"), json.dumps(told, indent=1).encode())
+        _name_badge(begun)
     _migrate(store)
+
+
+def _name_badge(begun: Path) -> None:
+    with suppress(FileNotFoundError):  # another process was quicker, with the same
+        put(begun, begun.with_name(_BADGE))
 
 
 def make_schema(conn: sa.Connection) -> None:

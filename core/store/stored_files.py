@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -96,7 +97,7 @@ def sweep_blobs(store: Store, *, older_than: float) -> int:
     return n
 
 
-_UPLOADED, _MADE = "upload-", "made-"
+_UPLOADED, _MADE, _OF_JOB = "upload-", "made-", "job-"
 
 
 def put_upload(store: Store, data: bytes) -> str:
@@ -146,7 +147,15 @@ def _write(target: Path, data: bytes, otherwise: str) -> None:
 
 def sweep_spool(store: Store, *, older_than: float, wanted: set[str]) -> None:
     """Remove files older than so many seconds, halves that a crash left, and what jobs made that aren't there any more
-    or ended early; `wanted` are the paths of uploads that jobs still read."""
+    or ended early; `wanted` are the paths of uploads that jobs still read.
+
+    So are folders that a killed backup, restore or import left, each as large as a workspace or an embedding; those of
+    jobs are `lifecycle.sweep`'s, who knows which of them run.
+    """
+    for folder in store.incoming.iterdir():
+        with suppress(OSError):  # it may be gone by now
+            if folder.is_dir() and not folder.name.startswith(_OF_JOB) and _age(folder) > older_than:
+                shutil.rmtree(folder, ignore_errors=True)
     halves = [*store.incoming.glob("*.part"), *(store.folder / "backups").glob("*.part")]
     for left in [*store.incoming.glob(f"{_UPLOADED}*"), *halves]:
         if left.is_file() and str(left) not in wanted and _age(left) > older_than:
@@ -164,4 +173,5 @@ def sweep_spool(store: Store, *, older_than: float, wanted: set[str]) -> None:
 
 
 def _age(path: Path) -> float:
-    return time.time() - path.stat().st_mtime
+    """Seconds since a file, or anything in a folder, was changed."""
+    return time.time() - max(inner.stat().st_mtime for inner in (path, *path.rglob("*")))
