@@ -1,7 +1,7 @@
 """`python -m bench.powered_coverage`: prediction-powered θ beside that of people's votes alone, by simulation.
 
 A ballot of random pairs, of which voters have answered a quarter or a half; a model has answered all, by scores that
-agree with the truth as in `bench.model_choice`. Coverage is that of nominal 90 % intervals of θ, of the θ that fits all
+agree with the truth as in `bench.model_choice`. Coverage is that of nominal 90% intervals of θ, of the θ that fits all
 pairs of items and voters without end, with the same ridge a vote; width is that of the mean interval against people's
 alone; ρ_w and τ_w are against the truth. Campaign s has the seed (seed, s).
 """

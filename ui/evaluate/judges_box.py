@@ -24,7 +24,7 @@ N0 = 2.0  # of ρ_w and τ_w where the page has no settings yet
 _FIRST = JudgeSettings("http://localhost:8000", "model")
 POWERED = (
     "Prediction-powered estimates: what people's votes on some comparisons say of all that the model judged, each with "
-    "its 90 % interval. The model's answers count with the weight λ, and where people voted too their error is taken "
+    "its 90% interval. The model's answers count with the weight λ, and where people voted too their error is taken "
     "off, so that a wrong model moves nothing on average. θ gains little: answers help only where they explain what "
     "the scores don't, and else λ is near 0. Comparisons with votes are taken as drawn at random. No score is changed."
 )

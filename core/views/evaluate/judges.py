@@ -207,7 +207,7 @@ def powered_csv(store: Store, project_id: str, found: JudgeFigures) -> bytes:
     scores = found.powered.scores.sort_values("powered", ascending=False, kind="stable")
     words = items.loc[scores["item"].to_numpy(dtype="int64"), ["area", "token_a", "token_b"]].reset_index(drop=True)
     numbers = scores.drop(columns="item").reset_index(drop=True)
-    level = f"{LEVEL:.0%}"
+    level = percent(LEVEL)
     return table_for_spreadsheets(pd.concat([words, numbers], axis=1).assign(level=level))
 
 
