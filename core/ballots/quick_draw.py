@@ -15,7 +15,7 @@ from .pairing import draw_near_comparisons
 
 FREE_DEGREE, FREE_TRIES = 3, 20  # up to this degree whole pairings are tried for one without a fault
 # Share of faulty edges above which a graph is mixed: at 8 % (124 items, M = 20) repairs alone leave no trace in the
-# number of triangles of 1,500 graphs, at 15 % (16 items of degree 5) 2% are missing. From two rounds of switches on
+# number of triangles of 1,500 graphs, at 15% (16 items of degree 5) 2% are missing. From two rounds of switches on
 # 15,000 such graphs have as many as after twenty.
 MIX_ABOVE, MIX_ROUNDS = 0.1, 3
 PARTNERS = 4  # edges looked at in a round for each faulty one
