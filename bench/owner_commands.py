@@ -637,9 +637,10 @@ def _columns(seen: Seen, rng: random.Random, tag: str) -> Press:
     if rng.random() < 0.3:
         run = _plainly(forget_mapping, id_, HEADER, expected_revision=revision)
         return Press(run, "forget columns", sets={"voter's column": None})
-    columns = dict(zip(("voter", "comparison", "choice"), rng.sample(HEADER, 3), strict=True))
-    run = _plainly(remember_mapping, id_, HEADER, Mapping(**columns), expected_revision=revision)
-    return Press(run, "map columns", sets={"voter's column": columns["voter"]})
+    voter, comparison, choice = rng.sample(HEADER, 3)
+    mapping = Mapping(voter=voter, comparison=comparison, choice=choice)
+    run = _plainly(remember_mapping, id_, HEADER, mapping, expected_revision=revision)
+    return Press(run, "map columns", sets={"voter's column": voter})
 
 
 # The voting page
@@ -706,6 +707,6 @@ def _vote(seen: Seen, rng: random.Random, tag: str) -> Press:
             if view.kind != "vote" or view.place is None:
                 return
             place = view.place
-            view = api.vote(store, code, view.cookie, view.form, task=place.task, n=place.n, choice=choice)
+            view = api.vote(store, code, view.cookie or "", view.form, task=place.task, n=place.n, choice=choice)
 
     return Press(run)
