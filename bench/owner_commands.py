@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from core.commands import votes as of_votes
 from core.commands.executor import Done, submit
 from core.dataset.datasheet.facts import SheetFields
 from core.embeddings import LookUp
-from core.errors import StoreError
+from core.errors import BusyError, StoreError
 from core.platforms.mapped_tables import Mapping
 from core.questions import default_settings
 from core.questions.comparison_page import write_batch
@@ -695,10 +696,17 @@ def _checks(seen: Seen, rng: random.Random, tag: str) -> Press:
 
 @_owner("a vote", lambda seen: seen.link and seen.voting and seen.voting.state == "open", 4.0)
 def _vote(seen: Seen, rng: random.Random, tag: str) -> Press:
-    """A voter comes and answers up to three times; none of this is an owner's command."""
+    """A voter comes and answers up to three times; none of this is an owner's command.
+
+    Where a ballot is being closed or another one writes, a voter's page asks again by itself: here it comes no more.
+    """
     choices = [rng.choice(CHOICES) for _ in range(3)]
 
     def run(store: Store) -> None:
+        with suppress(BusyError):
+            answer(store)
+
+    def answer(store: Store) -> None:
         code = str(seen.link)
         view = api.look(store, code, "", tag, api.Visitor())
         if view.kind == "entry":
