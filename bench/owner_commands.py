@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from core.commands import votes as of_votes
 from core.commands.executor import Done, submit
 from core.dataset.datasheet.facts import SheetFields
 from core.embeddings import LookUp
-from core.errors import StoreError
+from core.errors import BusyError, StoreError
 from core.platforms.mapped_tables import Mapping
 from core.questions import default_settings
 from core.questions.comparison_page import write_batch
@@ -637,9 +638,10 @@ def _columns(seen: Seen, rng: random.Random, tag: str) -> Press:
     if rng.random() < 0.3:
         run = _plainly(forget_mapping, id_, HEADER, expected_revision=revision)
         return Press(run, "forget columns", sets={"voter's column": None})
-    columns = dict(zip(("voter", "comparison", "choice"), rng.sample(HEADER, 3), strict=True))
-    run = _plainly(remember_mapping, id_, HEADER, Mapping(**columns), expected_revision=revision)
-    return Press(run, "map columns", sets={"voter's column": columns["voter"]})
+    voter, comparison, choice = rng.sample(HEADER, 3)
+    mapping = Mapping(voter=voter, comparison=comparison, choice=choice)
+    run = _plainly(remember_mapping, id_, HEADER, mapping, expected_revision=revision)
+    return Press(run, "map columns", sets={"voter's column": voter})
 
 
 # The voting page
@@ -694,10 +696,17 @@ def _checks(seen: Seen, rng: random.Random, tag: str) -> Press:
 
 @_owner("a vote", lambda seen: seen.link and seen.voting and seen.voting.state == "open", 4.0)
 def _vote(seen: Seen, rng: random.Random, tag: str) -> Press:
-    """A voter comes and answers up to three times; none of this is an owner's command."""
+    """A voter comes and answers up to three times; none of this is an owner's command.
+
+    Where a ballot is being closed or another one writes, a voter's page asks again by itself: here it comes no more.
+    """
     choices = [rng.choice(CHOICES) for _ in range(3)]
 
     def run(store: Store) -> None:
+        with suppress(BusyError):
+            answer(store)
+
+    def answer(store: Store) -> None:
         code = str(seen.link)
         view = api.look(store, code, "", tag, api.Visitor())
         if view.kind == "entry":
@@ -706,6 +715,6 @@ def _vote(seen: Seen, rng: random.Random, tag: str) -> Press:
             if view.kind != "vote" or view.place is None:
                 return
             place = view.place
-            view = api.vote(store, code, view.cookie, view.form, task=place.task, n=place.n, choice=choice)
+            view = api.vote(store, code, view.cookie or "", view.form, task=place.task, n=place.n, choice=choice)
 
     return Press(run)

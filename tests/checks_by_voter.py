@@ -32,6 +32,6 @@ def checks_by_voter(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFr
     )
     counts = counts.fillna(0).astype("int64").sort_index()
     counts = counts[counts[["gold_n", "repeats_n", "overlap_n"]].sum(axis=1) > 0]
-    names = _voter_names(conn, counts.index.tolist())
+    names = _voter_names(conn, ballot_ids, counts.index.tolist())
     counts.insert(0, "voter", pd.Series([names[id_] for id_ in counts.index], index=counts.index, dtype="str"))
     return counts.rename_axis("voter_id").reset_index()

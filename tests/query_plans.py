@@ -58,10 +58,10 @@ def whole_tables(store: Store, statements: Statements) -> dict[str, list[str]]:
             if not statement.startswith(("SELECT", "UPDATE", "DELETE", "INSERT", "WITH")):
                 continue
             conn.execute(f"PRAGMA foreign_keys={'ON' if with_keys else 'OFF'}")
-            named = {name: table for table, name in _NAMED.findall(statement)}
+            named: dict[str, str] = {name: table for table, name in _NAMED.findall(statement)}
             for row in conn.execute(f"EXPLAIN QUERY PLAN {statement}"):
                 scan = _SCAN.match(str(row[3]))
-                table = named.get(scan[1], scan[1]) if scan else ""
+                table = str(named.get(scan[1], scan[1])) if scan else ""
                 if table in t.metadata.tables:
                     found.setdefault(table, []).append(statement)
     return found

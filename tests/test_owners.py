@@ -90,7 +90,7 @@ def long_ones(store: Store, found: Statements) -> dict[str, list[str]]:
 def test_no_command_reads_a_table_of_all_projects(store):
     """Each command once or twice: some seconds."""
     names = {command.name for command in COMMANDS}
-    others = sorted(names - {*_ON, *_APART})
+    others = [command.name for command in COMMANDS if command.name not in {*_ON, *_APART}]
     with noted(store) as found:
         done = give(store, begin(store, "Main", 1), (*others, *_ON, *others, "pause, resume or close voting"))
         do_housekeeping(store, set())

@@ -167,7 +167,7 @@ def test_a_locked_database_is_told_in_words(store, monkeypatch):
     impatient = engine.Store(store.folder, engine.make_engine(store.folder / "runoff.sqlite"))
     with store.write(), pytest.raises(BusyError, match="Another program is at work") as told:
         create_project(impatient, "Other")
-    assert "locked" not in str(told.value)  # SQLite's own words
+    assert "database is locked" not in str(told.value)  # SQLite's own words
     assert [project.id for project in list_projects(store)] == [project_id]
     impatient.engine.dispose()
 

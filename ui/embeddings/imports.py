@@ -153,7 +153,9 @@ def _offer_server(store: Store, project: Project, server: EmbeddingServer, n_tok
     )
     if wanted != on:
         done = "Tokens of this project may be sent there now." if wanted else "Nothing of this project is sent there."
-        frame.carry_out(allow_server, store, project.id, server.address, wanted, done=done)
+        frame.carry_out(
+            allow_server, store, project.id, server.address, wanted, done=done, expected_revision=frame.expected()
+        )
     tokens = {token for area in cache.load_tokens(store, project).areas for token in area.tokens}
     n_kept = len({server.text_of(token) for token in tokens} & server.kept(store.answers).texts())
     anew = False
