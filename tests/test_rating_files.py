@@ -148,7 +148,7 @@ class TestMeans:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("a_pair,score\nx,1\n", "two columns with the texts"),
+        ("a_pair,score\nx,1\n", "lacks the columns token_a, token_b"),
         ("word1,word2,voter\nx,y,anna\n", "none named rating"),
         ("word1,word2,POS\nx,y,N\n", "has no ratings"),
         ("word1,word2,score\nx,y,1\n", "1 items; two are needed"),
