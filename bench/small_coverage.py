@@ -29,11 +29,10 @@ from bench.runoff_table import Floats, read_similarities
 from bench.votes_coverage import DEMO, NOISE, Kind
 from core.evaluation.vote_intervals import interval
 from core.metrics import average_ranks, rank_weights
-from core.plan import Plan
 from core.protocols import Held, Votes, protocol_of
 from core.protocols.runoff import Runoff
 from core.scores import BallotVotes
-from core.scores.bradley_terry import BradleyTerry, expected_borda, fit_votes
+from core.scores.bradley_terry import BradleyTerry, expected_borda, fit_votes, joined
 from core.scores.uncertainty import ABSENT, N_STEPS, Resamples, resample_voters
 from core.scores.voter_effects import SPREAD_OF_LAPSE, SPREAD_OF_SHARPNESS
 from core.simulation import simulate_campaign
@@ -190,23 +189,17 @@ def figures_of(models: Floats, scores: Floats) -> Floats:
 
 
 def _held(kind: Kind, z: Floats, protocol: str, rng: np.random.Generator) -> list[BallotVotes]:
-    plan: Plan = protocol_of(protocol).plan_within(kind.items, kind.ballots, 0.5, kind.votes)
+    plan = protocol_of(protocol).plan_within(kind.items, kind.ballots, 0.5, kind.votes)
     found = simulate_campaign(z, plan, protocol=protocol, rng=rng, panel=Panel(kind.voters))
     return [BallotVotes(*Votes.of(ballot.votes)) for ballot in found.held]
 
 
 def _resampled(votes: list[BallotVotes], resamples: int, exact: bool, rng: np.random.Generator) -> Resamples:
     fitted = fit_votes(votes)
-    data, n = fitted.fit.likelihood.data, len(fitted.fit.effects.times)
+    n = len(fitted.fit.effects.times)
     if exact or n == 1:  # of one voter's effects: they didn't settle
-        voter = np.concatenate([ballot.voter for ballot in votes])
-        sides = (
-            np.searchsorted(fitted.items, np.concatenate([getattr(b, s) for b in votes])) for s in ("first", "second")
-        )
-        outcome = np.concatenate([ballot.outcome for ballot in votes])
-        return resample_voters(fitted.fit, (*sides, outcome, voter), resamples=resamples, rng=rng)
+        return resample_voters(fitted.fit, joined(votes, fitted.items), resamples=resamples, rng=rng)
     times = rng.multinomial(n, np.full(n, 1 / n), size=resamples).T.astype(np.float64)
-    assert len(data.voter) == sum(len(ballot.first) for ballot in votes)
     return Resamples(fitted.fit, refit(fitted.fit, times), n)
 
 
