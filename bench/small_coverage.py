@@ -22,6 +22,7 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit, ndtri
 
@@ -37,6 +38,8 @@ from core.scores.uncertainty import ABSENT, N_STEPS, Resamples, resample_voters
 from core.scores.voter_effects import SPREAD_OF_LAPSE, SPREAD_OF_SHARPNESS
 from core.simulation import simulate_campaign
 from core.voters.model import Panel, draw_panel, opinions
+
+Singles = NDArray[Any]  # of single precision
 
 # items, ballots, votes, voters
 CELLS = (
@@ -80,7 +83,9 @@ def refit(fit: BradleyTerry, times: Floats) -> Floats:
     by_voter = csr_array((np.ones(m, single), (data.voter, np.arange(m))), shape=(len(times), m))
     drawn = times.astype(single)
     counted, votes = np.maximum(drawn, single(ABSENT)), drawn[data.voter]
-    theta = np.repeat(fit.theta[:, None], times.shape[1], axis=1).astype(single)
+    theta: Singles = np.repeat(fit.theta[:, None], times.shape[1], axis=1).astype(single)
+    sharp: Singles
+    lapse: Singles
     sharp, lapse = (np.repeat(row[:, None], times.shape[1], axis=1).astype(single) for row in effects.values[:2])
     sharp -= (counted * sharp).sum(axis=0) / counted.sum(axis=0)
     won, lost = data.points[:, None].astype(single), (1 - data.points)[:, None].astype(single)
@@ -100,7 +105,7 @@ def refit(fit: BradleyTerry, times: Floats) -> Floats:
 class _Look:
     """Probabilities of each vote in each resample, (n_votes, resamples); as in `Likelihood`."""
 
-    def __init__(self, gap: Floats, sharp: Floats, lapse: Floats, won: Floats, lost: Floats) -> None:
+    def __init__(self, gap: Singles, sharp: Singles, lapse: Singles, won: Singles, lost: Singles) -> None:
         self.sharp, self.lapse = np.exp(sharp), np.float32(0.5) * expit(lapse)
         self.clear = 1 - 2 * self.lapse
         self.gap = self.sharp * gap
@@ -114,8 +119,8 @@ class _Look:
 
 
 def _solved(
-    gaps: csr_array, add_up: csr_array, ends_of: csr_array, weight: Floats, right: Floats, ridge: np.float32
-) -> Floats:
+    gaps: csr_array, add_up: csr_array, ends_of: csr_array, weight: Singles, right: Singles, ridge: np.float32
+) -> Singles:
     """Conjugate gradients with the diagonal as preconditioner, of every resample at once; no move beyond 4."""
     inverse = 1 / (ends_of @ weight + ridge)
     x, residual = np.zeros_like(right), right.copy()
@@ -137,8 +142,8 @@ def _solved(
 
 
 def _effects_step(
-    at: _Look, by_voter: csr_array, votes: Floats, counted: Floats, off: tuple[Floats, Floats]
-) -> tuple[Floats, Floats]:
+    at: _Look, by_voter: csr_array, votes: Singles, counted: Singles, off: tuple[Singles, Singles]
+) -> tuple[Singles, Singles]:
     """The step of log sharpness and lapse, (n_voters, resamples) each; see `Likelihood.effects_step`."""
     prior = np.float32(1 / SPREAD_OF_SHARPNESS**2), np.float32(1 / SPREAD_OF_LAPSE**2)
     guess, turn = at.lapse * at.clear, at.q - at.p
