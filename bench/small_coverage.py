@@ -22,6 +22,7 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit, ndtri
 
@@ -29,15 +30,16 @@ from bench.runoff_table import Floats, read_similarities
 from bench.votes_coverage import DEMO, NOISE, Kind
 from core.evaluation.vote_intervals import interval
 from core.metrics import average_ranks, rank_weights
-from core.plan import Plan
 from core.protocols import Held, Votes, protocol_of
 from core.protocols.runoff import Runoff
 from core.scores import BallotVotes
-from core.scores.bradley_terry import BradleyTerry, expected_borda, fit_votes
+from core.scores.bradley_terry import BradleyTerry, expected_borda, fit_votes, joined
 from core.scores.uncertainty import ABSENT, N_STEPS, Resamples, resample_voters
 from core.scores.voter_effects import SPREAD_OF_LAPSE, SPREAD_OF_SHARPNESS
 from core.simulation import simulate_campaign
 from core.voters.model import Panel, draw_panel, opinions
+
+Singles = NDArray[Any]  # of single precision
 
 # items, ballots, votes, voters
 CELLS = (
@@ -81,7 +83,9 @@ def refit(fit: BradleyTerry, times: Floats) -> Floats:
     by_voter = csr_array((np.ones(m, single), (data.voter, np.arange(m))), shape=(len(times), m))
     drawn = times.astype(single)
     counted, votes = np.maximum(drawn, single(ABSENT)), drawn[data.voter]
-    theta = np.repeat(fit.theta[:, None], times.shape[1], axis=1).astype(single)
+    theta: Singles = np.repeat(fit.theta[:, None], times.shape[1], axis=1).astype(single)
+    sharp: Singles
+    lapse: Singles
     sharp, lapse = (np.repeat(row[:, None], times.shape[1], axis=1).astype(single) for row in effects.values[:2])
     sharp -= (counted * sharp).sum(axis=0) / counted.sum(axis=0)
     won, lost = data.points[:, None].astype(single), (1 - data.points)[:, None].astype(single)
@@ -101,7 +105,7 @@ def refit(fit: BradleyTerry, times: Floats) -> Floats:
 class _Look:
     """Probabilities of each vote in each resample, (n_votes, resamples); as in `Likelihood`."""
 
-    def __init__(self, gap: Floats, sharp: Floats, lapse: Floats, won: Floats, lost: Floats) -> None:
+    def __init__(self, gap: Singles, sharp: Singles, lapse: Singles, won: Singles, lost: Singles) -> None:
         self.sharp, self.lapse = np.exp(sharp), np.float32(0.5) * expit(lapse)
         self.clear = 1 - 2 * self.lapse
         self.gap = self.sharp * gap
@@ -115,8 +119,8 @@ class _Look:
 
 
 def _solved(
-    gaps: csr_array, add_up: csr_array, ends_of: csr_array, weight: Floats, right: Floats, ridge: np.float32
-) -> Floats:
+    gaps: csr_array, add_up: csr_array, ends_of: csr_array, weight: Singles, right: Singles, ridge: np.float32
+) -> Singles:
     """Conjugate gradients with the diagonal as preconditioner, of every resample at once; no move beyond 4."""
     inverse = 1 / (ends_of @ weight + ridge)
     x, residual = np.zeros_like(right), right.copy()
@@ -138,8 +142,8 @@ def _solved(
 
 
 def _effects_step(
-    at: _Look, by_voter: csr_array, votes: Floats, counted: Floats, off: tuple[Floats, Floats]
-) -> tuple[Floats, Floats]:
+    at: _Look, by_voter: csr_array, votes: Singles, counted: Singles, off: tuple[Singles, Singles]
+) -> tuple[Singles, Singles]:
     """The step of log sharpness and lapse, (n_voters, resamples) each; see `Likelihood.effects_step`."""
     prior = np.float32(1 / SPREAD_OF_SHARPNESS**2), np.float32(1 / SPREAD_OF_LAPSE**2)
     guess, turn = at.lapse * at.clear, at.q - at.p
@@ -190,23 +194,17 @@ def figures_of(models: Floats, scores: Floats) -> Floats:
 
 
 def _held(kind: Kind, z: Floats, protocol: str, rng: np.random.Generator) -> list[BallotVotes]:
-    plan: Plan = protocol_of(protocol).plan_within(kind.items, kind.ballots, 0.5, kind.votes)
+    plan = protocol_of(protocol).plan_within(kind.items, kind.ballots, 0.5, kind.votes)
     found = simulate_campaign(z, plan, protocol=protocol, rng=rng, panel=Panel(kind.voters))
     return [BallotVotes(*Votes.of(ballot.votes)) for ballot in found.held]
 
 
 def _resampled(votes: list[BallotVotes], resamples: int, exact: bool, rng: np.random.Generator) -> Resamples:
     fitted = fit_votes(votes)
-    data, n = fitted.fit.likelihood.data, len(fitted.fit.effects.times)
+    n = len(fitted.fit.effects.times)
     if exact or n == 1:  # of one voter's effects: they didn't settle
-        voter = np.concatenate([ballot.voter for ballot in votes])
-        sides = (
-            np.searchsorted(fitted.items, np.concatenate([getattr(b, s) for b in votes])) for s in ("first", "second")
-        )
-        outcome = np.concatenate([ballot.outcome for ballot in votes])
-        return resample_voters(fitted.fit, (*sides, outcome, voter), resamples=resamples, rng=rng)
+        return resample_voters(fitted.fit, joined(votes, fitted.items), resamples=resamples, rng=rng)
     times = rng.multinomial(n, np.full(n, 1 / n), size=resamples).T.astype(np.float64)
-    assert len(data.voter) == sum(len(ballot.first) for ballot in votes)
     return Resamples(fitted.fit, refit(fitted.fit, times), n)
 
 

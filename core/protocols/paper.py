@@ -127,8 +127,9 @@ class Paper(Protocol):
         n, tails = _n_items(votes), ((1 - level) / 2, (1 + level) / 2)
         note = too_few(len(np.unique(np.concatenate([ballot.voter for ballot in votes]))))
         bounds = np.full((2, n), np.nan)
-        for items, drawn in () if note else resampled_scores(votes, n, resamples=RESAMPLES, rng=rng):
-            bounds[:, items] = quantiles(drawn, tails)
+        if not note:
+            for items, drawn in resampled_scores(votes, n, resamples=RESAMPLES, rng=rng):
+                bounds[:, items] = quantiles(drawn, tails)
         lower, upper = bounds[:, scores.items]
         return replace(scores, columns={**scores.columns, "lower": lower, "upper": upper}, note=note)
 

@@ -95,6 +95,8 @@ class Resamples:
         tails = _tails(level)
         # θ has a scale of its own: where all are level, noise must rank none.
         own = average_ranks(fitted, rounding=partial(rounded_scores, largest=1))
+        best: NDArray[Any]
+        worst: NDArray[Any]
         if plain:
             best = np.quantile(ranks, tails[0], axis=0, method="lower")
             worst = np.quantile(ranks, tails[1], axis=0, method="higher")
