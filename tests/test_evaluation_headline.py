@@ -123,7 +123,7 @@ def test_of_a_single_model_each_interval_stands_beside_its_figure() -> None:
 def test_no_winner_is_named_before_the_intervals_are_there(why: str) -> None:
     text = answer(seen(TOKENS, TOKENS[:9]), None, None, why)
     assert text == (
-        "**2 embeddings: ρ_w from -1.000 to 1.000**, as measured, on 9 of 10 items, those that all cover. "
+        "**2 embeddings: ρ_w from −1.000 to 1.000**, as measured, on 9 of 10 items, those that all cover. "
         f"{why}: until they are there, no embedding is named the best."
     )
     assert answer(seen(TOKENS, TOKENS[:4]), None, None, why) == answer(seen(TOKENS, TOKENS[:4]), None, None)

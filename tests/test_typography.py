@@ -83,7 +83,7 @@ def test_per_cent_has_no_blank_before_it():
 
 def test_shares_and_minus_signs_are_made_by_the_helpers_alone():
     """`percent` says “over 99%” of what isn't all, where a format of one's own says 100%."""
-    apart = ("core/cli/", "bench/", HELPERS)
+    apart = ("bench/", HELPERS)
     of_pages = [(place, text) for place, text in lines(*CODE) if not place.startswith(apart)]
     assert found_by(BY_HAND, of_pages) == []
     assert found_by(MINUS_BY_HAND, of_pages) == []

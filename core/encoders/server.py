@@ -180,7 +180,7 @@ class EmbeddingServer:
         each = "each as it is" if self.template == TOKEN else f"each as “{self.template}”"
         return (
             f"The {of}'s {n_tokens:,} tokens, {each}, and the model's name go to {self.address}{PATH}, "
-            f"{self.batch:,} a request. {key}No vote, no voter's name and nothing else of the project is sent."
+            f"{self.batch:,} per request. {key}No vote, no voter's name and nothing else of the project is sent."
         )
 
     def kept(self, folder: Path) -> KeptVectors:

@@ -120,7 +120,7 @@ def follow(visitor: Visitor, phones: list[Page]) -> bytes:
     visitor.go(text("Scores"))
     visitor.says(text("How far to trust it"))
     visitor.go(text("Evaluate"))
-    visitor.says("reaches ρ_w")
+    visitor.says(re.compile(r"reaches ρ_w|can't be told from coin tosses"))  # 46 votes, drawn by a seed of the day
     visitor.go(text("Export"))
     visitor.unfold(text("What the datasheet says in your words"))
     visitor.main.get_by_label(text("Title"), exact=True).fill("Kitchen: 15 pairs of words")

@@ -197,7 +197,7 @@ ORDERS = b"target,voter,word,place\n" + b"".join(
 @pytest.mark.release
 def test_orders_of_groups_agree_and_whoever_stands_apart_is_proposed(demo, visit):
     app = upload(of_kind(visit("scores", "demo"), *GROUPS), "File of orders", "orders.csv", ORDERS)
-    assert "2 targets ordered by 4 people: mean pairwise ρ -0.083." in words(app)
+    assert "2 targets ordered by 4 people: mean pairwise ρ −0.083." in words(app)
     (people,) = tables(app, "ρ with others", "proposed")
     assert people["voter"][0] == "D"
     assert people["proposed"].tolist() == [True, False, False, False]

@@ -81,11 +81,12 @@ def _switch(view: JudgesView, project: Project) -> None:
 
 
 def _form(first: JudgeSettings, *, is_new: bool) -> JudgeSettings:
-    left, right = st.columns(2)
+    left, right = st.columns(2)  # a row each, so that on a phone they stand in this order
     address = left.text_input(
         "Address of the server", "" if is_new else first.address, placeholder=_FIRST.address, help="Without /v1."
     )
     model = right.text_input("Model", "" if is_new else first.model, help="As the server calls it.")
+    left, right = st.columns(2)
     temperature = left.number_input(
         "Temperature", 0.0, 2.0, first.temperature, 0.1, help="Empty: the server's own. 0: the likeliest answer."
     )
@@ -93,6 +94,7 @@ def _form(first: JudgeSettings, *, is_new: bool) -> JudgeSettings:
         "Longest answer, in tokens", 1, 100_000, first.most_tokens,
         help="One letter is asked for. Models that think aloud need some thousand; empty: no bound.",
     )  # fmt: skip
+    left, right = st.columns(2)
     price = "In the money of the plan. With both, the page says what a vote costs."
     sent = left.number_input("Price of a million tokens sent", 0.0, 1e6, first.input_price, help=price)
     answered = right.number_input("Price of a million tokens answered", 0.0, 1e6, first.output_price, help=price)
