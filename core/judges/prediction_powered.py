@@ -184,8 +184,10 @@ class _Problem:
 
     def fitted(self, weight: float, start: Floats) -> Floats:
         """θ that minimises it."""
-        options = {"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "ftol": 0.0, "gtol": TOLERANCE, "maxcor": 20}
-        found = minimize(self.cost, start, (weight,), jac=True, method="L-BFGS-B", options=options)
+        found = minimize(
+            self.cost, start, (weight,), jac=True, method="L-BFGS-B",
+            options={"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "ftol": 0.0, "gtol": TOLERANCE, "maxcor": 20},
+        )  # fmt: skip
         if np.abs(self.cost(found.x, weight)[1]).max() > NEAR_ENOUGH:
             raise NotConvergedError(f"The scores did not settle in {found.nit} steps.")
         return np.asarray(found.x - found.x.mean())
