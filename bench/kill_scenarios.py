@@ -25,11 +25,11 @@ from core.jobs import lifecycle
 from core.questions.voting_settings import VotingSettings
 from core.store import Store, open_store
 from core.store import schema as t
-from core.store.backups import restore
+from core.store.backups import back_up, restore
 from core.store.ballots.ballot_rows import read_ballots, read_comparisons
 from core.store.ballots.closing import close_ballot
 from core.store.ballots.drawing import draw_next_ballot
-from core.store.engine import HEAD, database_url, now
+from core.store.engine import database_url, now
 from core.store.projects.archive import delete_project, export_project, import_project
 from core.store.projects.project_commands import create_project, get_project
 from core.store.projects.records import voter_secret
@@ -201,6 +201,17 @@ def _exported(store: Store) -> Given:
     return {"data": export_project(store, given["project"])}
 
 
+def _to_restore(folder: Path) -> Given:
+    """An empty workspace, and a backup of another beside it."""
+    source, path = folder.with_name("source"), folder.with_name("whole.zip")
+    with opened(source) as store:
+        _with_votes(store)
+        back_up(store, path)
+    shutil.rmtree(source)
+    with opened(folder):
+        return {"path": str(path)}
+
+
 def _to_import(folder: Path) -> Given:
     """A text file of 4,000 words, beside the workspace so that it isn't copied with it."""
     with opened(folder) as store:
@@ -285,7 +296,7 @@ SCENARIOS = {
         _on_store("review", _with_votes, _review),
         _on_store("release version", _to_release, lambda store, given: release(store, given["project"], "1.0")),
         _on_store("import project", _exported, lambda store, given: import_project(store, given["data"])),
-        _on_store(RESTORE, lambda store: {}, lambda store, _: restore(store, kept_workspace(HEAD))),
+        Scenario(RESTORE, _to_restore, lambda folder, given: restore(open_store(folder), Path(given["path"]))),
         Scenario("close ballot by a job", _voted, _close_by_job),
         Scenario("import embedding", _to_import, _import_embedding),
         *(_migration(schema) for schema in OLD),
