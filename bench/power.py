@@ -32,7 +32,8 @@ from typing import Any
 import click
 import sqlalchemy as sa
 
-from bench.kill_scenarios import SCENARIOS, Given, Scenario, at_the_page, opened, vote
+from bench.kill_places import opened
+from bench.kill_scenarios import SCENARIOS, Given, Scenario, at_the_page, vote
 from bench.kills import CONTEXT, Prepared, leftovers
 from bench.power_player import Disk, Loss, Recording, Watched, lay_out, record_of
 from core.commands.integrity import check_store

@@ -155,7 +155,8 @@ class Watched:
 
     def _unseen(self, node: int, data: bytes) -> Iterator[Step]:
         """What was written past the shim, where a file's content isn't what its writes came to."""
-        if self.content[node] != data:
+        known = self.content[node]
+        if known is None or bytes(known) != data:
             yield Write(node, 0, data)
             yield Size(node, len(data))
 

@@ -15,11 +15,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from bench.model_choice import MODELS, model_scores
+from core.ballots.quick_draw import quick_comparisons
 from core.errors import RunoffError
 from core.judges.prediction_powered import JudgedComparisons, powered_scores
 from core.metrics import weighted_kendall, weighted_spearman
 from core.scores.bradley_terry import RIDGE
-from core.simulation.campaign import Crowd, quick_comparisons
+from core.simulation.campaign import Crowd
 from core.simulation.conventions import PAPER
 from core.tables import Floats
 from core.voters.model import Panel, draw_panel, exponential, power_law

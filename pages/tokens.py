@@ -55,7 +55,7 @@ def in_embeddings() -> None:
     for found in view.coverage:
         embedding_view.show_coverage(store, project, found, says_how=len(ways) > 1)
     if len(ways) == 1:
-        st.caption(*ways)
+        st.caption(ways.pop())
     frame.link("embeddings", "Change how tokens are looked up", icon=":material/manage_search:")
 
 

@@ -98,7 +98,7 @@ of the first 3: go on.'
             f"The ranking isn't settled after ballot {after}: {COIN_TOSSES}. Look at the Voters page before more is "
             "spent."
         )
-    if f.circles or f.level or f.rho_w is None:
+    if f.circles or f.level or f.rho_w is None or f.tau_w is None:
         if f.circles:
             return (
                 f"The ranking isn't settled after ballot {after}: votes at the top go round in a circle. Look at "
