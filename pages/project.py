@@ -17,8 +17,8 @@ from ui.shared.frame import SIMULATED
 
 LOGGED = 1000  # entries of the log that are shown
 HEAD_HELP = (
-    "A fingerprint of the log and the votes up to that entry. Keep it outside this workspace: as long as "
-    "`runoff check --head` finds it there, nothing before it was changed."
+    "A fingerprint of the log and the votes up to that entry. Keep it outside this workspace: as long as the command "
+    "`check`, given this head, finds it there, nothing before it was changed."
 )
 
 if not st.session_state.get("project_id"):

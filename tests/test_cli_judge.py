@@ -62,7 +62,7 @@ def test_from_the_switch_to_the_report(run, store, tmp_path):
         "flips with the order",
         "gap of scores",
         "1 answered in words",
-        "It is no vote of people",
+        "They are not people's votes",
         "nobody voted on; there are",
     ):
         assert part in text

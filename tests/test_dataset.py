@@ -286,7 +286,7 @@ def test_a_model_in_place_of_the_dataset_is_refused_without_its_numbers(tmp_path
     (tmp_path / "model.vec").write_text("ship " + " ".join(["0.25"] * 300) + "\nboat " + "0.5 " * 300 + "\n")
     (tmp_path / "wide.csv").write_text(",".join(f"column{n}" for n in range(300)) + "\n")
     for name in ("model.vec", "wide.csv"):
-        with pytest.raises(InputError, match="it lacks the columns token_a, token_b, score") as raised:
+        with pytest.raises(InputError, match="lacks the columns token_a, token_b, score") as raised:
             read_dataset(tmp_path / name)
         assert len(str(raised.value)) < 400
     assert "column0, column1" in str(raised.value)

@@ -126,7 +126,7 @@ def test_votes_of_a_rejected_submission_are_dealt_again(store):
 
 
 def test_files_that_are_no_list_of_submissions():
-    with pytest.raises(InputError, match="lacks the column participant id"):
+    with pytest.raises(InputError, match="lacks the columns participant id"):
         read_submissions(b"a,b\n1,2\n", "x.csv")
     with pytest.raises(InputError, match="no votes in it"):
         read_results(listed(("p", "APPROVED", "")), "prolific_export_1.csv")

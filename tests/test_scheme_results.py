@@ -80,7 +80,7 @@ def test_what_platforms_say_beside_the_answers():
 def test_a_file_without_what_it_needs_is_told():
     for text, said in (
         ("AssignmentId,WorkerId,Answer.rating_1\nA,W,1\n", "lacks the column Input.task_id"),
-        (f"{HEAD},Answer.choice_1\nA,W,r1-1,left\n", "it holds no ratings"),
+        (f"{HEAD},Answer.choice_1\nA,W,r1-1,left\n", "It holds no ratings"),
         ("question_id,answer\nr1-1-1,2\n", "lacks the column voter"),
         ("word,score\na,1\n", "isn't a result file of ratings"),
     ):

@@ -109,7 +109,7 @@ def test_gold_is_read_from_a_result_file() -> None:
     assert [(one.voter, one.result.passed, one.result.n_within, one.missing) for one in found] == [
         ("W1", True, 2, 0), ("W2", False, 1, 0), ("W3", False, 1, 1),
     ]  # fmt: skip
-    with pytest.raises(InputError, match=r"answer.gold_3"):
+    with pytest.raises(InputError, match=r"Answer.gold_3"):
         read_gold(data, "results.csv", {"scale": "STSS", "gold": GOLD[:3]})
     with pytest.raises(InputError, match="no gold pairs"):
         read_gold(data, "results.csv", {"scale": "STSS"})

@@ -211,7 +211,7 @@ def n_colours(figure: Locator) -> int:
 def look_at_evaluation(visitor: Visitor) -> float:
     """Figures are there and follow n₀; returns ρ by cos, which gensim can check."""
     visitor.go("Evaluate")
-    visitor.says(re.compile(r"reaches ρ_w = -?0\.\d{3} and τ_w = -?0\.\d{3} on 42 of 56 items\."))
+    visitor.says(re.compile(r"reaches ρ_w = −?0\.\d{3} and τ_w = −?0\.\d{3} on 42 of 56 items\."))
     by_two = figures_of(visitor)
     box = visitor.page.get_by_test_id("stPopoverBody")  # it lies outside of the page's main part
     visitor.unfold("How to read this")

@@ -156,6 +156,7 @@ def test_equal_revisions_are_of_different_projects(empty, visit):
 def test_a_run_that_is_broken_off_leaves_the_page_before(empty, visit, monkeypatch):
     """A page is the new project's once it is there as a whole: until then the old buttons are there to be pressed."""
     from core.views import overview
+    from ui.shared import cache
 
     one, two = create_project(empty, "One"), create_project(empty, "Two")
     app = visit("project", one)
@@ -168,7 +169,7 @@ def test_a_run_that_is_broken_off_leaves_the_page_before(empty, visit, monkeypat
         return load(store, project_id)
 
     breaks_off.__module__, breaks_off.__name__ = load.__module__, load.__name__
-    monkeypatch.setattr(overview, "load", breaks_off)
+    monkeypatch.setattr(cache, "load_overview", cache.by_revision(breaks_off))
     button = labelled(app.button, "Archive this project")
     app.query_params["project"] = two
     app.run()

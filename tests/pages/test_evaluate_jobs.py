@@ -13,6 +13,7 @@ from page_words import turn_to
 from test_trust_pages import add_embedding
 
 from core import worker
+from core.base.numbers_in_words import with_decimals
 from core.commands import executor
 from core.commands.figures import base, evaluation, evaluation_inputs
 from core.errors import StoreError
@@ -227,7 +228,7 @@ def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small
     app, other = visit("evaluate", project_id), visit("evaluate", project_id)
     assert not app.exception
     assert len(begun) == 1  # one job, however many tabs
-    lowest, highest = (f"{value:.3f}" for value in (view.overall["ρ_w"].min(), view.overall["ρ_w"].max()))
+    lowest, highest = (with_decimals(value) for value in (view.overall["ρ_w"].min(), view.overall["ρ_w"].max()))
     assert headline(app) == (
         f"**2 embeddings: ρ_w from {lowest} to {highest}**, as measured, on 21 of 21 items. Intervals are being "
         "computed: until they are there, no embedding is named the best."

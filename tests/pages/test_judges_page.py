@@ -17,7 +17,7 @@ def test_nothing_is_sent_before_a_model_is_switched_on(empty, visit):
     project = make_project(empty)
     draw_batch(empty, project)
     told = words(visit("evaluate", project))
-    assert "It is no vote of people" in told
+    assert "They are not people's votes" in told
     assert "Nothing is sent anywhere until you switch a language model on." in told
 
 
@@ -27,7 +27,7 @@ def test_a_model_is_switched_on_asked_and_set_beside_people(empty, visit, starte
     project = make_project(empty)
     accept_upload(empty, project, answer_batch(draw_batch(empty, project)), "results.csv")
     app = visit("evaluate", project)
-    assert "It is no vote of people" in words(app)
+    assert "They are not people's votes" in words(app)
     assert "Nothing is sent anywhere until you switch a language model on." in words(app)
     assert not [button for button in app.button if button.label.startswith("Ask ")]
     labelled(app.text_input, "Address of the server").set_value("server")

@@ -8,6 +8,7 @@ from campaigns import AREAS, make_project
 from page_words import labelled, press, words
 from rounds_of_people import answer_round, batch_of
 
+from core.base.numbers_in_words import with_decimals
 from core.questions.rating.files import read_ratings
 from core.questions.rating.scales import GoldRating
 from core.questions.rating.statistics import alpha, leave_one_out
@@ -68,8 +69,14 @@ def test_ratings_are_worked_out_and_what_was_not_taken_is_listed(demo, visit):
     assert "wide.csv: 11 ratings of 4 items by 3 people, from 1 to 9." in words(app)
     loo, found = leave_one_out(table), alpha(table)
     figures = {metric.label: metric.value for metric in app.metric}
-    assert figures["Leave-one-out r"] == f"{loo.mean:.3f} ({loo.worst:.3f} to {loo.best:.3f})"
-    assert figures["Krippendorff's α"] == f"{found.alpha:.3f} ({found.lower:.3f} to {found.upper:.3f})"
+    assert (
+        figures["Leave-one-out r"]
+        == f"{with_decimals(loo.mean)} ({with_decimals(loo.worst)} to {with_decimals(loo.best)})"
+    )
+    assert (
+        figures["Krippendorff's α"]
+        == f"{with_decimals(found.alpha)} ({with_decimals(found.lower)} to {with_decimals(found.upper)})"
+    )
     (issues,) = tables(app, "row", "what", "found")
     assert issues.to_dict("records") == [
         {"row": 4, "column": "ben", "what": "is no number, so there is no rating", "found": "x"}

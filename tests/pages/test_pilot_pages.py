@@ -96,7 +96,7 @@ def test_its_figures_stand_with_their_counts_and_unknown_words(empty, project_id
     assert shown["Voters"] == "6"
     assert shown["Mean time, t̄"].startswith("10.")
     assert shown["Unknown words"] == "25%"
-    assert "16 to 35, 13 of 53" in words(app)
+    assert "16% to 35%, 13 of 53" in words(app)
     assert "somebody didn't know" in words(app)
     assert "pilot" in app.dataframe[-1].value["ballot"].tolist()
     (table,) = [frame.value for frame in app.dataframe if "unknown" in frame.value]
