@@ -111,7 +111,7 @@ def test_gold_is_read_from_a_result_file() -> None:
     ]  # fmt: skip
     with pytest.raises(InputError, match=r"Answer.gold_3"):
         read_gold(data, "results.csv", {"scale": "STSS", "gold": GOLD[:3]})
-    with pytest.raises(InputError, match="no gold pairs"):
+    with pytest.raises(InputError, match="says nothing of the gold pairs"):
         read_gold(data, "results.csv", {"scale": "STSS"})
 
 

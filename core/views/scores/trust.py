@@ -87,8 +87,8 @@ def worth_text(next_ballot: NextBallotValue, after: int, *, is_last: bool = Fals
     nothing to go on with.
 
     >>> worth_text(NextBallotValue(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1)
-    'Another ballot (8 comparisons) is expected to move the ranking by 0.200 in ρ_w and 0.300 in τ_w, and to change 1.0 \
-of the first 3: go on.'
+    'Another ballot (8 comparisons) is expected to move the ranking by 0.200 in ρ_w and 0.300 in τ_w, and to change \
+1.0 of the first 3: go on.'
     >>> worth_text(NextBallotValue(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-49:]
     'not settled yet, but the plan has no ballot left.'
     """
