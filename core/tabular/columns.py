@@ -151,7 +151,8 @@ def refuse_doubled(
     >>> refuse_doubled(Header("x.csv", ("voter", "Voter")))
     Traceback (most recent call last):
     core.errors.InputError: x.csv has several columns of one name (voter, Voter). Keep one of each. column voter: \
-stands in column 1, and so does another of this name; column Voter: stands in column 2, and so does another of this name.
+stands in column 1, and so does another of this name; column Voter: stands in column 2, and so does another of this \
+name.
     """
     by_name: dict[str, list[int]] = {}
     for at in dict.fromkeys(range(len(table.header)) if places is None else places):
