@@ -10,21 +10,21 @@ import streamlit as st
 from core.base.durable import slug
 from core.errors import PlanError
 from core.questions import COMPARISON
-from core.store.projects.plans import PlanSettings, proposed_plan, read_plan, save_plan
+from core.store.projects.plans import PlanSettings, proposed_plan, read_plan, save_plan, with_budget, within_cost
 from core.store.projects.project_commands import Project
 from core.store.scores.forecasts import GuessSource
 from core.views.overview import RankingStatus
-from core.views.plan import given_away, plan_said
+from core.views.plan import appearances_text, given_away, plan_said
 from ui.plan import plan_figures
-from ui.plan.budget_box import budget_box
 from ui.plan.checks_box import checks_cost
 from ui.plan.pilot_box import pilot_seconds
 from ui.plan.plan_form import settings_form
 from ui.plan.planner_box import planner_box
 from ui.plan.registration_box import registration_box
-from ui.shared import cache, drafts, frame
+from ui.shared import cache, choosers, drafts, frame
 from ui.shared.frame import Badge
 
+BUDGETS = {"votes": "votes", "hours": "hours of voters' time", "money": "money, fees included"}
 FIXED = Badge(":material/lock:", "fixed", "Ballot 1 is drawn, so the plan stays as it is.")
 
 
@@ -55,7 +55,7 @@ def show(
     if not locked:
         plan_figures.trial_seconds(project.id, settings, key=key)
         pilot_seconds(frame.store(), project, area_id, settings, key=key)
-        budget_box(project.id, settings, standing.n_items, key=key)
+        _budget_box(project.id, settings, standing.n_items, key=key)
         _save(project, standing, standings, settings, saved)
     cost = settings.cost(plan)
     plan_figures.figures(plan, settings, cost)
@@ -108,3 +108,31 @@ def _save(
             frame.link("collect", "**Next: collect votes**", icon=":material/arrow_forward:")
         elif saved and settings != saved:
             st.caption("Not saved yet: these numbers differ from the saved plan.")
+
+
+def _budget_box(project_id: str, settings: PlanSettings, n_items: int, *, key: str) -> None:
+    """Find M for a budget as the plan's protocol likes it, and put it into its box (`key` is that of the widgets)."""
+    with st.popover("Find M for a budget", icon=":material/savings:"):
+        kinds = dict(BUDGETS)
+        kind = choosers.radio("Budget of", kinds, key=f"budget-kind-{project_id}")
+        amount = st.number_input("At most", 1.0, 1e9, 1000.0, key=f"budget-{project_id}")
+        try:
+            if kind == "votes":
+                within = with_budget(settings, n_items, int(amount))
+            else:
+                within = within_cost(settings, n_items, **({"hours": amount} if kind == "hours" else {"total": amount}))
+            found = within.plan(n_items)
+        except PlanError as error:
+            frame.show_error(error)
+            return
+        said = appearances_text(found.appearances_by_ballot)
+        same = found.appearances_by_ballot == settings.plan(n_items).appearances_by_ballot
+        text = f"**M = {said}**: {found.n_comparisons:,} votes."
+        if same:
+            text = f"**M = {said}**: {found.n_comparisons:,} votes, as it is."
+        st.markdown(text)
+        st.button("Use it", on_click=_use, args=(said, key), disabled=same)
+
+
+def _use(said: str, key: str) -> None:
+    st.session_state[f"m-{key}"] = said
