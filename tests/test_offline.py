@@ -99,17 +99,23 @@ def test_refused(drawn):
         write_offline(comparisons.iloc[:0], name="b1", **WORDING)
 
 
-@pytest.mark.browser
-def test_two_tabs_of_one_ballot_go_on_together(drawn, tmp_path, chromium):
-    """Or each would write over the other's answers."""
+def two_tabs(context, drawn, tmp_path) -> list:
+    """One ballot's page, opened twice in a browser."""
     _, _, comparisons = drawn
     name, page_bytes = next(iter(write_offline(comparisons, name="b1", n_files=12, **WORDING).items()))
     (tmp_path / name).write_bytes(page_bytes)
-    context = chromium.new_context()
     tabs = [context.new_page(), context.new_page()]
     for tab in tabs:
         tab.clock.install()
         tab.goto((tmp_path / name).as_uri())
+    return tabs
+
+
+@pytest.mark.browser
+def test_two_tabs_of_one_ballot_go_on_together(drawn, tmp_path, chromium):
+    """Or each would write over the other's answers."""
+    context = chromium.new_context()
+    tabs = two_tabs(context, drawn, tmp_path)
     tabs[0].get_by_label("Your name").fill("Anna")
     tabs[0].get_by_role("button", name="Begin").click()
     for at, tab in enumerate((*tabs, tabs[0])):
@@ -124,15 +130,9 @@ def test_two_tabs_of_one_ballot_go_on_together(drawn, tmp_path, chromium):
 
 @pytest.mark.browser
 def test_a_tab_that_heard_nothing_of_another_writes_over_none_of_its_answers(drawn, tmp_path, chromium):
-    _, _, comparisons = drawn
-    name, page_bytes = next(iter(write_offline(comparisons, name="b1", n_files=12, **WORDING).items()))
-    (tmp_path / name).write_bytes(page_bytes)
     context = chromium.new_context()
     context.add_init_script("delete window.BroadcastChannel")
-    tabs = [context.new_page(), context.new_page()]
-    for tab in tabs:
-        tab.clock.install()
-        tab.goto((tmp_path / name).as_uri())
+    tabs = two_tabs(context, drawn, tmp_path)
     for tab, voter in zip(tabs, ("Anna", "Berta"), strict=True):
         tab.get_by_label("Your name").fill(voter)
         tab.get_by_role("button", name="Begin").click()
