@@ -141,7 +141,8 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     pairs = next(table.value for table in app.table if "better" in table.value.columns)
     (row,) = pairs.to_dict("records")
     assert {row["better"], row["than"]} == {"One", "Two"}
-    lower, upper = (float(bound) for bound in row["by ρ_w (90% interval)"].split("(")[1].strip(")").split(" to "))
+    ends = row["by ρ_w (90% interval)"].replace("−", "-").split("(")[1].strip(")")
+    lower, upper = map(float, ends.split(" to "))
     assert ("These votes can't tell apart One and Two" in said) == (lower <= 0 <= upper)
     assert set(evaluate_page.BOUNDS) <= set(view.view.table.columns)  # and so in the file
     assert view.view.table["ρ_w lower"].notna().sum() == 2 * 3  # of each embedding: over all, and in two areas
