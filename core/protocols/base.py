@@ -27,6 +27,7 @@ from ..scores.borda import VotesOf
 from ..scores.bradley_terry import FittedVotes
 from ..scores.posterior import item_posteriors, likely_scores, simulated_outcomes
 from ..scores.reliability import Metric, RepeatedCorrelation
+from ..scores.uncertainty import quantiles
 from ..tables import Floats, Ints
 
 # Comparisons of items with opponents at random, (n, 2), from the items and n: the store's sampler balances the columns
@@ -150,6 +151,7 @@ class Protocol(ABC):
 
     name: ClassVar[str]
     about: ClassVar[ProtocolInfo]
+    resamples: ClassVar[int] = RESAMPLES
 
     # What only a protocol knows
 
@@ -260,9 +262,11 @@ class Protocol(ABC):
         note = too_few(n_voters)
         if not note:
             tails = ((1 - level) / 2, (1 + level) / 2) if plain else widened_tails(n_voters, level)
-            for items, drawn in self.resample(votes, self.field([Held(ballot) for ballot in votes]), RESAMPLES, rng):
+            for items, drawn in self.resample(
+                votes, self.field([Held(ballot) for ballot in votes]), self.resamples, rng
+            ):
                 place, there = np.searchsorted(items, scores.items), np.isin(scores.items, items)
-                lower[there], upper[there] = np.nanquantile(drawn[place[there]], tails, axis=1)
+                lower[there], upper[there] = quantiles(drawn[place[there]], tails)
         return replace(
             scores,
             columns={**scores.columns, "lower": lower, "upper": upper},

@@ -17,11 +17,10 @@ from ..ballots.draw import select_items
 from ..base.parallel import Progress
 from ..plan import Plan
 from ..scores.borda import VotesOf, chained, tally
-from ..scores.uncertainty import bootstrap_intervals, quantiles, resampled_scores
+from ..scores.uncertainty import bootstrap_intervals, resampled_scores
 from ..tables import Floats, Ints
-from .base import BOUNDS, Held, Mode, Protocol, ProtocolInfo, Sampler, Scored, SelectedItems, too_few
+from .base import BOUNDS, Held, Mode, Protocol, ProtocolInfo, Sampler, Scored, SelectedItems
 
-RESAMPLES = 1000
 REFERENCE = (
     "P. Lombardo, A. Boiardi, L. Colombo, A. Schiavone, N. Tamagnone (2020): Top-Rank-Focused Adaptive Vote Collection "
     "for the Evaluation of Domain-Specific Semantic Models. Proceedings of EMNLP 2020, pages 3081 ff."
@@ -71,6 +70,7 @@ class Paper(Protocol):
 
     name = "paper"
     about = BORDA
+    resamples = 1000
 
     def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
         """The highest ȳ of the last ballot's items."""
@@ -113,25 +113,13 @@ class Paper(Protocol):
         self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator, *, plain: bool = False
     ) -> Scored:
         """Percentiles of ȳ over resamples of the voters."""
-        n = _n_items(votes)
         if plain:
-            return self._plain_intervals(votes, scores, level, rng)
-        found = bootstrap_intervals(votes, n, resamples=RESAMPLES, level=level, rng=rng, workers=None)
+            return super().intervals(votes, scores, level, rng, plain=True)
+        n = _n_items(votes)
+        found = bootstrap_intervals(votes, n, resamples=self.resamples, level=level, rng=rng, workers=None)
         bounds = {"lower": found.lower[scores.items], "upper": found.upper[scores.items]}
         fit = scores.fit | {"bounds": BOUNDS}
         return replace(scores, columns={**scores.columns, **bounds}, fit=fit, note=found.reason)
-
-    def _plain_intervals(
-        self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator
-    ) -> Scored:
-        n, tails = _n_items(votes), ((1 - level) / 2, (1 + level) / 2)
-        note = too_few(len(np.unique(np.concatenate([ballot.voter for ballot in votes]))))
-        bounds = np.full((2, n), np.nan)
-        if not note:
-            for items, drawn in resampled_scores(votes, n, resamples=RESAMPLES, rng=rng):
-                bounds[:, items] = quantiles(drawn, tails)
-        lower, upper = bounds[:, scores.items]
-        return replace(scores, columns={**scores.columns, "lower": lower, "upper": upper}, note=note)
 
 
 class Uniform(Paper):
