@@ -9,24 +9,25 @@ there is not made again. --design WHOLE,GAMMA,SHARE,LAST takes the family below,
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 import numpy as np
 
-from bench.runoff_table import PAPER, Floats, read_similarities
+from bench.cells import Cell, Row, carry_out, means, print_table, similarities_of, with_run, with_similarities
+from bench.runoff_table import PAPER
 from core.metrics import weighted_kendall, weighted_spearman
 from core.plan import Plan
-from core.protocols import Held, Mode, Votes
+from core.protocols import Mode
 from core.protocols.base import AIMS
 from core.protocols.runoff import Runoff, spread_appearances
 from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import PAPER as CONVENTION
-from core.tables import Ints
-from core.voters.model import Panel, draw_panel, exponential, power_law
+from core.tables import Floats
+from core.voters.model import Panel, draw_panel
 
 
 class Scheduled(Runoff):
@@ -73,72 +74,60 @@ def schedule(
     return sizes, appearances
 
 
-def campaign(similarity: Floats, protocol: Runoff, plan: Plan, seed: tuple[int, int], panel: Panel) -> Floats:
-    """ρ_w and τ_w of a campaign, (2,)."""
+def campaign(similarity: Floats, design: str, n_comparisons: int, seed: tuple[int, int]) -> Row:
+    """ρ_w and τ_w of a campaign by a design, its sizes and appearances, and the seconds of a processor it took."""
+    start = time.process_time()
+    if design in AIMS:
+        plan = spread_appearances(len(similarity), 7, 0.5, n_comparisons, design)
+        sizes, appearances = list(plan.sizes), list(plan.appearances_by_ballot)
+    else:
+        whole, gamma, share, last = design.split(",")
+        sizes, appearances = schedule(len(similarity), n_comparisons, int(whole), float(gamma), float(share), int(last))
     rng = np.random.default_rng(seed)
-    voters = draw_panel(panel, rng)
+    protocol, voters = Scheduled(sizes, appearances), draw_panel(Panel(100), rng)
     crowd = Crowd(similarity, voters, "relatedness", CONVENTION, rng)
-
-    def ask(items: Ints, pairs: Ints, held: Sequence[Held]) -> Votes:
-        return crowd.answer(items, pairs, rng, protocol.assign(pairs, held, len(voters), rng))
-
-    held = hold_ballots(protocol, plan, ask, rng=rng)
+    held = hold_ballots(protocol, Plan(len(similarity), 7, 0.5, 2), crowd.asked_by(protocol, rng), rng=rng)
     theta, truth = protocol.field(held, Mode.QUICK).rank_by, np.abs(similarity)
-    return np.array([weighted_spearman(truth, theta), weighted_kendall(truth, theta)])
+    accuracy = [weighted_spearman(truth, theta), weighted_kendall(truth, theta)]
+    seconds = round(time.process_time() - start, 3)
+    return {"n": seed[1], "found": accuracy, "sizes": sizes, "M": appearances, "seconds": seconds}
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@with_run(campaigns=6, seed=29_001)
 @click.option("--design", "designs", multiple=True, help="WHOLE,GAMMA,SHARE,LAST; or an aim: both, rho_w, tau_w.")
 @click.option("--votes", multiple=True, type=int, default=(PAPER // 2,), show_default=True)
-@click.option("--campaigns", "n", default=6, show_default=True)
-@click.option("--seed", default=29_001, show_default=True)
-@click.option("--similarity", "files", multiple=True, help="NAME=FILE.csv")
-@click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
+@with_similarities
 def main(
     folder: Path,
-    designs: tuple[str, ...],
-    votes: tuple[int, ...],
     n: int,
     seed: int,
-    files: tuple[str, ...],
     seconds: float,
+    designs: tuple[str, ...],
+    votes: tuple[int, ...],
+    files: tuple[str, ...],
 ) -> None:
     """Simulate what FOLDER lacks, a campaign of each at a time, and print the table."""
-    similarities = {"exponential": exponential(990), "power law": power_law(990)}
-    similarities |= {name: read_similarities(Path(path)) for name, _, path in (file.partition("=") for file in files)}
-    folder.mkdir(parents=True, exist_ok=True)
-    kinds = [(budget, design, name) for budget in votes for design in designs for name in similarities]
-    start = time.monotonic()
-    for number in range(n):
-        for budget, design, name in kinds:
-            path = folder / f"{name}-{budget}-{design}-{seed}.jsonl"
-            there = path.read_text().count("\n") if path.exists() else 0
-            if there > number or time.monotonic() - start > seconds:
-                continue
-            z = similarities[name]
-            if design in AIMS:
-                plan = spread_appearances(len(z), 7, 0.5, budget, design)
-                sizes, appearances = list(plan.sizes), list(plan.appearances_by_ballot)
-            else:
-                whole, gamma, share, last = design.split(",")
-                sizes, appearances = schedule(len(z), budget, int(whole), float(gamma), float(share), int(last))
-            began = time.process_time()
-            found = campaign(z, Scheduled(sizes, appearances), Plan(len(z), 7, 0.5, 2), (seed, number), Panel(100))
-            row = {"n": number, "found": found.tolist(), "sizes": sizes, "M": appearances}
-            with path.open("a") as file:
-                file.write(json.dumps(row | {"seconds": round(time.process_time() - began, 3)}) + "\n")
-    for budget, design, name in kinds:
-        path = folder / f"{name}-{budget}-{design}-{seed}.jsonl"
-        rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-        if len(rows) > 1:
-            values = np.array([row["found"] for row in rows])
-            mean, error, low = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(rows)), values.min(axis=0)
-            click.echo(
-                f"| {name} | {budget:,} | {design} | {rows[0]['sizes']} {rows[0]['M']} | {len(rows)} "
-                f"| {mean[0]:.4f} ± {error[0]:.4f} | {mean[1]:.4f} ± {error[1]:.4f} | {low[0]:.3f}, {low[1]:.3f} "
-                f"| {np.mean([row['seconds'] for row in rows]):.2f} |"
-            )
+    cells = [
+        Cell(
+            (name, f"{budget:,}", design),
+            f"{name}-{budget}-{design}-{seed}",
+            partial(campaign, z, design, budget),
+        )
+        for budget in votes
+        for design in designs
+        for name, z in similarities_of(files).items()
+    ]
+    rows = carry_out(cells, n, seed, folder, seconds)
+    header = ("similarity", "votes", "design", "sizes, M", "campaigns", "ρ_w", "τ_w", "lowest", "s a campaign")
+    print_table(header, (_line(cell, found) for cell, found in zip(cells, rows, strict=True) if len(found) > 1))
+
+
+def _line(cell: Cell, rows: list[Row]) -> list[str]:
+    figures = np.array([row["found"] for row in rows])
+    low, seconds = figures.min(axis=0), np.mean([row["seconds"] for row in rows])
+    shape = f"{rows[0]['sizes']} {rows[0]['M']}"
+    return [*cell.labels, shape, f"{len(rows)}", *means(figures, 4), f"{low[0]:.3f}, {low[1]:.3f}", f"{seconds:.2f}"]
 
 
 if __name__ == "__main__":

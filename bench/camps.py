@@ -8,23 +8,23 @@ line a campaign; what is there is not made again.
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import click
 import numpy as np
 from scipy.special import ndtri
 
+from bench.cells import Cell, Row, carry_out, print_table, with_run
+from bench.cells import votes_of as votes_of_ballots
 from core.plan import Plan
-from core.protocols import Held, Votes, protocol_of
+from core.protocols import protocol_of
 from core.scores import BallotVotes
 from core.scores.bradley_terry import fit_votes
 from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import PAPER
-from core.tables import Ints
 from core.trust.camps import CAMPS_Z, between_camps, find_camps
 from core.voters.model import Panel, draw_panel, exponential, power_law
 
@@ -77,12 +77,8 @@ def votes_of(kind: Kind, seed: tuple[int, int]) -> tuple[list[BallotVotes], np.n
         other = Crowd(second_opinion(z, kind.correlation, rng), voters, "relatedness", PAPER, rng)
         crowd.opinions[second] = other.opinions[second]
     protocol = protocol_of(kind.protocol)
-
-    def ask(items: Ints, pairs: Ints, held: Sequence[Held]) -> Votes:
-        return crowd.answer(items, pairs, rng, protocol.assign(pairs, held, len(voters), rng))
-
-    held = hold_ballots(protocol, Plan(kind.items, kind.ballots, 0.5, kind.appearances), ask, rng=rng)
-    return [BallotVotes(*Votes.of(ballot.votes)) for ballot in held], second
+    plan = Plan(kind.items, kind.ballots, 0.5, kind.appearances)
+    return votes_of_ballots(hold_ballots(protocol, plan, crowd.asked_by(protocol, rng), rng=rng)), second
 
 
 def kinds() -> Iterator[Kind]:
@@ -93,49 +89,48 @@ def kinds() -> Iterator[Kind]:
             yield from (replace(one, share=share, correlation=r) for share, r in ((0.5, 0.5), (0.5, 0.8), (0.2, 0.5)))
 
 
+def campaign(kind: Kind, seed: tuple[int, int]) -> Row:
+    """z, whether two camps are told, the share of voters put into their own camp, and ρ_w between the camps told."""
+    votes, second = votes_of(kind, seed)
+    camps = find_camps(votes, fit_votes(votes))
+    same = float(np.mean(camps.camp == second))
+    right = max(same, 1 - same) if kind.share else None
+    between = between_camps(votes, camps) if camps.are_two else None
+    return {"z": camps.z, "two": bool(camps.are_two), "right": right, "rho_w": between}
+
+
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--campaigns", "n", default=40, show_default=True, help="Of each kind.")
+@with_run(campaigns=40, seed=29_101)
 @click.option("--two", default=10, show_default=True, help="Of each kind with two camps.")
-@click.option("--seed", default=29_101, show_default=True)
 @click.option("--items", "sizes", multiple=True, type=int, help="Only campaigns of so many items.")
-@click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
-def main(folder: Path, n: int, two: int, seed: int, sizes: tuple[int, ...], seconds: float) -> None:
+def main(folder: Path, n: int, seed: int, seconds: float, two: int, sizes: tuple[int, ...]) -> None:
     """Simulate what FOLDER lacks, and print the table."""
-    folder.mkdir(parents=True, exist_ok=True)
-    start, every = time.monotonic(), [kind for kind in kinds() if not sizes or kind.items in sizes]
-    paths = {kind: folder / f"{number}-{kind.items}-{seed}.jsonl" for number, kind in enumerate(kinds())}
-    for number in range(n):
-        for kind in every:
-            there = paths[kind].read_text().count("\n") if paths[kind].exists() else 0
-            if there > number or (kind.share and number >= two) or time.monotonic() - start > seconds:
-                continue
-            votes, second = votes_of(kind, (seed, number))
-            found = find_camps(votes, fit_votes(votes))
-            right = float(np.mean(found.camp == second)) if kind.share else None
-            right = None if right is None else max(right, 1 - right)
-            apart = between_camps(votes, found) if found.are_two else None
-            with paths[kind].open("a") as file:
-                row = {"z": found.z, "two": bool(found.are_two), "right": right, "rho_w": apart}
-                file.write(json.dumps(row) + "\n")
-    click.echo("| | campaigns | two camps told | z: mean, highest | voters put right | ρ_w between the camps |")
-    click.echo("|---" * 6 + "|")
-    wrong = total = 0
-    for kind in every:
-        rows = [json.loads(line) for line in paths[kind].read_text().splitlines()] if paths[kind].exists() else []
-        if not rows:
-            continue
-        z, told = np.array([row["z"] for row in rows]), sum(row["z"] > CAMPS_Z for row in rows)
-        if not kind.share:
-            wrong, total = wrong + told, total + len(rows)
-        put_right = [row["right"] for row in rows if row["two"] and row["right"] is not None]
-        between = [row["rho_w"] for row in rows if row["two"] and row["rho_w"] is not None]
-        click.echo(
-            f"| {kind.name} | {len(rows)} | {told} | {z.mean():.1f}, {z.max():.1f} "
-            f"| {f'{np.mean(put_right):.2f}' if put_right else '–'} | {f'{np.mean(between):.2f}' if between else '–'} |"
+    chosen = {number: kind for number, kind in enumerate(kinds()) if not sizes or kind.items in sizes}
+    cells = [
+        Cell(
+            (kind.name,),
+            f"{number}-{kind.items}-{seed}",
+            partial(campaign, kind),
+            two if kind.share else None,
         )
-    if total:
-        click.echo(f"\n{wrong} of {total} campaigns of one panel are taken for two camps ({wrong / total:.1%}).")
+        for number, kind in chosen.items()
+    ]
+    rows = carry_out(cells, n, seed, folder, seconds)
+    header = ("", "campaigns", "two camps told", "z: mean, highest", "voters put right", "ρ_w between the camps")
+    print_table(header, (_line(cell, found) for cell, found in zip(cells, rows, strict=True) if found))
+    of_one = [row for kind, found in zip(chosen.values(), rows, strict=True) if not kind.share for row in found]
+    if of_one:
+        wrong = sum(row["z"] > CAMPS_Z for row in of_one)
+        total = f"{wrong} of {len(of_one)} campaigns of one panel are taken for two camps"
+        click.echo(f"\n{total} ({wrong / len(of_one):.1%}).")
+
+
+def _line(cell: Cell, rows: list[Row]) -> list[str]:
+    z = np.array([row["z"] for row in rows])
+    told = [row for row in rows if row["two"]]
+    figures = ([row[name] for row in told if row[name] is not None] for name in ("right", "rho_w"))
+    shares = [f"{np.mean(values):.2f}" if values else "–" for values in figures]
+    return [*cell.labels, f"{len(rows)}", f"{np.sum(z > CAMPS_Z)}", f"{z.mean():.1f}, {z.max():.1f}", *shares]
 
 
 if __name__ == "__main__":

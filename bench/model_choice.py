@@ -16,20 +16,20 @@ campaign; what is there is not made again.
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 import numpy as np
 from scipy.special import ndtri
 
+from bench.cells import Cell, Row, carry_out, means, print_table, with_run
 from core.ballots.draw import select_items
 from core.ballots.pairing import draw_near_comparisons
 from core.metrics import weighted_kendall, weighted_spearman
-from core.protocols import Held, Mode, Votes
+from core.protocols import Held, Mode
 from core.protocols.base import Sampler, SelectedItems
 from core.protocols.runoff import Runoff, spread_appearances
 from core.scores.bradley_terry import FittedVotes
@@ -147,7 +147,7 @@ def kinds() -> Iterator[Kind]:
             yield from (Kind(items, ballots, voters, budget, model, way) for way in WAYS for model in MODELS)
 
 
-def accuracy(kind: Kind, seed: tuple[int, int]) -> tuple[float, float]:
+def accuracy(kind: Kind, seed: tuple[int, int]) -> Row:
     """ρ_w and τ_w of a campaign: exponential and power law in turn."""
     rng = np.random.default_rng(seed)
     z = (exponential, power_law)[seed[1] % 2](kind.items)
@@ -157,19 +157,10 @@ def accuracy(kind: Kind, seed: tuple[int, int]) -> tuple[float, float]:
     protocol = Runoff()
     if kind.model:
         protocol = Guided(model_scores(truth, kind.model, np.random.default_rng((*seed, 1))), WAYS[kind.way])
-
-    def ask(items: Ints, pairs: Ints, held: Sequence[Held]) -> Votes:
-        return crowd.answer(items, pairs, rng, protocol.assign(pairs, held, len(voters), rng))
-
     plan = spread_appearances(kind.items, kind.ballots, 0.5, kind.budget)
-    theta = protocol.field(hold_ballots(protocol, plan, ask, rng=rng), Mode.QUICK).rank_by
-    return weighted_spearman(truth, theta), weighted_kendall(truth, theta)
-
-
-def rows_of(path: Path) -> Floats:
-    return np.array([json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []).reshape(
-        -1, 2
-    )
+    held = hold_ballots(protocol, plan, crowd.asked_by(protocol, rng), rng=rng)
+    theta = protocol.field(held, Mode.QUICK).rank_by
+    return {"rho_w": weighted_spearman(truth, theta), "tau_w": weighted_kendall(truth, theta)}
 
 
 def saved(kind: Kind, tables: dict[Kind, Floats], n: int, rng: np.random.Generator) -> list[str]:
@@ -193,51 +184,48 @@ def saved(kind: Kind, tables: dict[Kind, Floats], n: int, rng: np.random.Generat
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--campaigns", "n", default=100, show_default=True, help="Of each kind.")
-@click.option("--seed", default=30_201, show_default=True)
+@with_run(campaigns=100, seed=30_201)
 @click.option("--items", "sizes", multiple=True, type=int, help="Only campaigns of so many items.")
 @click.option("--way", "ways", multiple=True, type=click.Choice(list(WAYS)), help="Only these ways.")
-@click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
-def main(folder: Path, n: int, seed: int, sizes: tuple[int, ...], ways: tuple[str, ...], seconds: float) -> None:
+def main(folder: Path, n: int, seed: int, seconds: float, sizes: tuple[int, ...], ways: tuple[str, ...]) -> None:
     """Simulate what FOLDER lacks, and print the table."""
-    folder.mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
-    every = [kind for kind in kinds() if (not sizes or kind.items in sizes) and (not ways or kind.way in ways)]
-    every += [kind for kind in kinds() if ways and not kind.model and (not sizes or kind.items in sizes)]
-    paths = {kind: folder / f"{kind.name}-{seed}.jsonl" for kind in every}
-    there = {kind: len(rows_of(path)) for kind, path in paths.items()}
-    for number in range(n):
-        for kind in every:
-            if there[kind] > number or time.monotonic() - start > seconds:
-                continue
-            with paths[kind].open("a") as file:
-                file.write(json.dumps(accuracy(kind, (seed, number))) + "\n")
-    tables = {kind: rows_of(path) for kind, path in paths.items()}
+    every = [
+        kind
+        for kind in kinds()
+        if (not sizes or kind.items in sizes) and (not ways or not kind.model or kind.way in ways)
+    ]
+    cells = [
+        Cell(
+            (f"{kind.budget:,}", kind.way, kind.model or "–"),
+            f"{kind.name}-{seed}",
+            partial(accuracy, kind),
+        )
+        for kind in every
+    ]
+    rows = carry_out(cells, n, seed, folder, seconds)
     for items in dict.fromkeys(kind.items for kind in every):
-        _print([kind for kind in every if kind.items == items], tables)
+        found = {
+            kind: (cell, np.array([[row["rho_w"], row["tau_w"]] for row in there]))
+            for kind, cell, there in zip(every, cells, rows, strict=True)
+            if kind.items == items
+        }
+        _print(items, found)
 
 
-def _print(every: Sequence[Kind], tables: dict[Kind, Floats]) -> None:
-    n = min(len(tables[kind]) for kind in every)
+def _print(items: int, found: dict[Kind, tuple[Cell, Floats]]) -> None:
+    n = min(len(table) for _, table in found.values())
     if n < 2:
         return
-    root, rng = np.sqrt(n), np.random.default_rng(1)
-    click.echo(f"\n{every[0].items} items, {n} campaigns each\n")
-    click.echo("| votes | way | model | ρ_w | τ_w | difference | votes saved at ρ_w | at τ_w |\n" + "|---" * 8 + "|")
-    for kind in every:
-        rows = tables[kind][:n]
-        mean, error = rows.mean(axis=0), rows.std(axis=0, ddof=1) / root
-        shown = f"| {kind.budget:,} | {kind.way} | {kind.model or '–'} "
-        shown += f"| {mean[0]:.4f} ± {error[0]:.4f} | {mean[1]:.4f} ± {error[1]:.4f} |"
+    rng, tables = np.random.default_rng(1), {kind: table[:n] for kind, (_, table) in found.items()}
+    lines = []
+    for kind, table in tables.items():
+        ahead = ["–"] * 3
         if kind.model:
-            alone = tables[Kind(kind.items, kind.ballots, kind.voters, kind.budget)][:n]
-            off = (rows - alone).mean(axis=0)
-            noise = (rows - alone).std(axis=0, ddof=1) / root
-            shown += f" {off[0]:+.4f} ± {noise[0]:.4f}, {off[1]:+.4f} ± {noise[1]:.4f} | "
-            click.echo(f"{shown}{' | '.join(saved(kind, tables, n, rng))} |")
-        else:
-            click.echo(f"{shown} – | – | – |")
+            off = table - tables[Kind(kind.items, kind.ballots, kind.voters, kind.budget)]
+            ahead = [", ".join(means(off, 4, "+")), *saved(kind, tables, n, rng)]
+        lines.append([*found[kind][0].labels, *means(table, 4), *ahead])
+    click.echo(f"\n{items} items, {n} campaigns each\n")
+    print_table(("votes", "way", "model", "ρ_w", "τ_w", "difference", "votes saved at ρ_w", "at τ_w"), lines)
 
 
 if __name__ == "__main__":

@@ -9,31 +9,39 @@ and of the differences of each and the next (`bench.votes_coverage`). Campaign s
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 import click
 import numpy as np
-from scipy.special import ndtri
 
 from bench.camps import second_opinion
-from bench.runoff_table import Floats, read_similarities
+from bench.cells import (
+    Cell,
+    Row,
+    carry_out,
+    means,
+    models_of,
+    print_table,
+    similarities_of,
+    votes_of,
+    with_run,
+    with_similarities,
+)
 from bench.votes_coverage import NOISE, shares_held
 from core.evaluation.vote_intervals import FIGURES, draw_scores
-from core.metrics import average_ranks, weighted_kendall, weighted_spearman
-from core.protocols import Held, Votes
+from core.metrics import weighted_kendall, weighted_spearman
+from core.protocols import Votes
 from core.protocols.runoff import Runoff, spread_appearances
-from core.scores import BallotVotes
 from core.scores.bradley_terry import fit_votes
 from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import PAPER
-from core.tables import Ints
+from core.tables import Floats, Ints
 from core.trust.camps import CAMPS_Z, find_camps
-from core.voters.model import PAPER_PANEL, Panel, Voters, decide, draw_panel, exponential, power_law
+from core.voters.model import PAPER_PANEL, Panel, Voters, decide, draw_panel
 
 TASK = 20  # comparisons in a task
 TIRED = 0.3  # ε added at the end of a task by voters who tire, evenly from 0 at its start
@@ -103,7 +111,7 @@ CONDITIONS = {
 }
 
 
-def campaign(of: Condition, similarity: Floats, n_comparisons: int, seed: tuple[int, int], resamples: int) -> dict:
+def campaign(of: Condition, similarity: Floats, n_comparisons: int, resamples: int, seed: tuple[int, int]) -> Row:
     """One campaign: accuracy, shares of intervals that held, ties, and z of two camps."""
     rng = np.random.default_rng(seed)
     voters = draw_panel(of.panel, rng)
@@ -111,11 +119,7 @@ def campaign(of: Condition, similarity: Floats, n_comparisons: int, seed: tuple[
     crowd = of.crowd(z, voters, "relatedness", PAPER, rng)
     truth = of.changed(crowd, z, voters, rng)
     protocol, plan = Runoff(), spread_appearances(len(z), 7, 0.5, n_comparisons)
-
-    def ask(items: Ints, pairs: Ints, held: Sequence[Held]) -> Votes:
-        return crowd.answer(items, pairs, rng, protocol.assign(pairs, held, len(voters), rng))
-
-    votes = [BallotVotes(*Votes.of(ballot.votes)) for ballot in hold_ballots(protocol, plan, ask, rng=rng)]
+    votes = votes_of(hold_ballots(protocol, plan, crowd.asked_by(protocol, rng), rng=rng))
     fitted = fit_votes(votes)
     found = {
         "rho_w": weighted_spearman(truth, fitted.fit.theta),
@@ -126,72 +130,51 @@ def campaign(of: Condition, similarity: Floats, n_comparisons: int, seed: tuple[
     if not resamples:
         return found
     drawn = draw_scores(votes, Runoff.name, resamples=resamples, rng=rng)
-    normal = -ndtri((average_ranks(truth) - 0.5) / len(truth))
-    models = [normal + noise * rng.standard_normal(len(truth)) for noise in NOISE]
-    held = shares_held(truth, drawn.estimate, drawn.drawn, models, np.ones(len(truth), dtype=np.bool_))
+    everything = np.ones(len(truth), dtype=np.bool_)
+    held = shares_held(truth, drawn.estimate, drawn.drawn, models_of(truth, NOISE, rng), everything)
     columns = [list(FIGURES).index(name) for name in ("rho_w", "tau_w")]
     return found | {"held": held[:, columns].tolist()}
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@with_run(campaigns=20, seed=29_201)
 @click.option("--votes", default=9_830, show_default=True)
-@click.option("--campaigns", "n", default=20, show_default=True, help="Of each condition and similarity.")
-@click.option("--seed", default=29_201, show_default=True)
 @click.option("--resamples", default=40, show_default=True, help="0: accuracy alone, without intervals.")
-@click.option("--similarity", "files", multiple=True, help="NAME=FILE.csv")
+@with_similarities
 @click.option("--condition", "chosen", multiple=True, type=int, help="Only this one, from 0. Repeatable.")
-@click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
 def main(
     folder: Path,
-    votes: int,
     n: int,
     seed: int,
+    seconds: float,
+    votes: int,
     resamples: int,
     files: tuple[str, ...],
     chosen: tuple[int, ...],
-    seconds: float,
 ) -> None:
     """Simulate the campaigns that FOLDER lacks, one of each at a time, and print the table."""
-    similarities = {"exponential": exponential(990), "power law": power_law(990)}
-    similarities |= {name: read_similarities(Path(path)) for name, _, path in (file.partition("=") for file in files)}
-    folder.mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
-    wanted = [condition for place, condition in enumerate(CONDITIONS) if not chosen or place in chosen]
-    kinds = [(condition, name) for condition in wanted for name in similarities]
-    paths = {
-        (condition, name): folder / f"{place}-{name}-{votes}-{resamples}-{seed}.jsonl"
-        for place, condition in enumerate(CONDITIONS)
-        for name in similarities
-    }
-    for number in range(n):
-        for condition, name in kinds:
-            path = paths[condition, name]
-            there = path.read_text().count("\n") if path.exists() else 0
-            if there > number or time.monotonic() - start > seconds:
-                continue
-            found = campaign(CONDITIONS[condition], similarities[name], votes, (seed, number), resamples)
-            with path.open("a") as file:
-                file.write(json.dumps(found) + "\n")
-    click.echo(
-        "| | | campaigns | ρ_w | τ_w | lowest | held, ρ_w / difference | held, τ_w / difference | two camps told |"
-    )
-    click.echo("|---" * 9 + "|")
-    for condition, name in kinds:
-        path = paths[condition, name]
-        rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-        if len(rows) < 2:
-            continue
-        figures = np.array([[row["rho_w"], row["tau_w"]] for row in rows])
-        mean, error, low = figures.mean(axis=0), figures.std(axis=0, ddof=1) / np.sqrt(len(rows)), figures.min(axis=0)
-        held = np.array([row.get("held", np.full((2, 2), np.nan)) for row in rows])
-        share, of_share = held.mean(axis=0), held.std(axis=0, ddof=1) / np.sqrt(len(rows))
-        told = sum(row["camps"] > CAMPS_Z for row in rows)
-        cells = [f"{share[0, k]:.2f} ± {of_share[0, k]:.2f} / {share[1, k]:.2f} ± {of_share[1, k]:.2f}" for k in (0, 1)]
-        click.echo(
-            f"| {condition} | {name} | {len(rows)} | {mean[0]:.3f} ± {error[0]:.3f} | {mean[1]:.3f} ± {error[1]:.3f} "
-            f"| {low[0]:.3f}, {low[1]:.3f} | {cells[0]} | {cells[1]} | {told} |"
+    cells = [
+        Cell(
+            (condition, name),
+            f"{place}-{name}-{votes}-{resamples}-{seed}",
+            partial(campaign, of, z, votes, resamples),
         )
+        for place, (condition, of) in enumerate(CONDITIONS.items())
+        if not chosen or place in chosen
+        for name, z in similarities_of(files).items()
+    ]
+    rows = carry_out(cells, n, seed, folder, seconds)
+    header = ("", "", "campaigns", "ρ_w", "τ_w", "lowest", "held, ρ_w / difference", "held, τ_w / difference")
+    lines = (_line(cell, found) for cell, found in zip(cells, rows, strict=True) if len(found) > 1)
+    print_table((*header, "two camps told"), lines)
+
+
+def _line(cell: Cell, rows: list[Row]) -> list[str]:
+    figures = np.array([[row["rho_w"], row["tau_w"]] for row in rows])
+    held = np.array([row.get("held", np.full((2, 2), np.nan)) for row in rows])
+    shares = [" / ".join(means(held[:, :, figure], 2)) for figure in (0, 1)]
+    low, told = figures.min(axis=0), sum(row["camps"] > CAMPS_Z for row in rows)
+    return [*cell.labels, f"{len(rows)}", *means(figures), f"{low[0]:.3f}, {low[1]:.3f}", *shares, f"{told}"]
 
 
 if __name__ == "__main__":

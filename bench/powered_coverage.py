@@ -8,12 +8,13 @@ alone; ρ_w and τ_w are against the truth. Campaign s has the seed (seed, s).
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import click
 import numpy as np
 from scipy.special import ndtri
 
+from bench.cells import Cell, Row, carry_out, means, print_table
 from bench.model_choice import MODELS, model_scores
 from core.ballots.quick_draw import quick_comparisons
 from core.errors import RunoffError
@@ -42,8 +43,14 @@ def fitting(z: Floats, seed: int, ridge: float) -> Floats:
     return powered_scores(data, ridge=ridge * len(first), weight=0.0).plain
 
 
-def measured(z: Floats, fit: Floats, model: str, n: tuple[int, int], seed: tuple[int, int], by_voter: bool) -> Floats:
-    """Coverage, mean half-width, ρ_w, τ_w of people alone, the same powered, and λ: (9,). n : votes, comparisons."""
+def measured(
+    shapes: list[tuple[Floats, Floats]], model: str, n: tuple[int, int], by_voter: bool, seed: tuple[int, int]
+) -> Row:
+    """Coverage, mean half-width, ρ_w, τ_w of people alone, the same powered, and λ; or the error.
+
+    shapes : z and the θ that fits it, in turn; n : votes, comparisons.
+    """
+    z, fit = shapes[seed[1] % len(shapes)]
     rng = np.random.default_rng(seed)
     voters = draw_panel(Panel(30), rng)
     crowd = Crowd(z, voters, "relatedness", PAPER, rng)
@@ -56,13 +63,16 @@ def measured(z: Floats, fit: Floats, model: str, n: tuple[int, int], seed: tuple
     rest = pairs[n[0] :]
     voter = votes.voter if by_voter else None
     given = (votes.first, votes.second, votes.outcome, says[: n[0]], rest[:, 0], rest[:, 1], says[n[0] :], voter)
-    found = powered_scores(JudgedComparisons(len(z), *given), ridge=RIDGE)
-    row = []
+    try:
+        found = powered_scores(JudgedComparisons(len(z), *given), ridge=RIDGE)
+    except RunoffError as error:
+        return {"error": str(error)}
+    row: list[float] = []
     for theta, error in ((found.plain, found.plain_error), (found.powered, found.powered_error)):
         held = np.abs(theta - fit) <= REACH * error
         truth = np.abs(z)
         row += [held.mean(), REACH * error.mean(), weighted_spearman(truth, theta), weighted_kendall(truth, theta)]
-    return np.array([*row, found.weight])
+    return {"figures": [*row, found.weight]}
 
 
 @click.command()
@@ -74,35 +84,30 @@ def measured(z: Floats, fit: Floats, model: str, n: tuple[int, int], seed: tuple
 @click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
 def main(n: int, seed: int, items: int, appearances: int, by_voter: bool, seconds: float) -> None:
     """Print the table."""
-    n_comparisons, start = items * appearances // 2, time.monotonic()
-    shapes = (exponential(items), power_law(items))
+    n_comparisons, shapes = items * appearances // 2, (exponential(items), power_law(items))
     click.echo(f"{items} items, {n_comparisons} comparisons, exponential and power law in turn\n")
-    click.echo(
-        "| votes | model | campaigns | coverage | powered | width | ρ_w: gain | τ_w: gain | λ |\n" + "|---" * 9 + "|"
-    )
+    cells = []
     for share in (0.25, 0.5):
         n_votes = round(share * n_comparisons)
-        fits = [fitting(z, seed, RIDGE / n_votes) for z in shapes]
-        for model in MODELS:
-            rows = []
-            for number in range(n):
-                if time.monotonic() - start > seconds:
-                    break
-                which = number % 2
-                try:
-                    sizes = (n_votes, n_comparisons)
-                    rows.append(measured(shapes[which], fits[which], model, sizes, (seed, number), by_voter))
-                except RunoffError as error:
-                    click.echo(f"{number}: {error}", err=True)
-            if len(rows) < 2:
-                continue
-            table, root = np.array(rows), np.sqrt(len(rows))
-            mean = table.mean(axis=0)
-            gains = [f"{off.mean():+.4f} ± {off.std(ddof=1) / root:.4f}" for off in (table[:, 6:8] - table[:, 2:4]).T]
-            click.echo(
-                f"| {n_votes} of {n_comparisons} | {model} | {len(rows)} | {mean[0]:.3f} | {mean[4]:.3f} "
-                f"| {mean[5] / mean[1]:.2f} | {' | '.join(gains)} | {mean[8]:.2f} |"
+        fitted = [(z, fitting(z, seed, RIDGE / n_votes)) for z in shapes]
+        cells += [
+            Cell(
+                (f"{n_votes} of {n_comparisons}", model),
+                f"{n_votes}-{model}",
+                partial(measured, fitted, model, (n_votes, n_comparisons), by_voter),
             )
+            for model in MODELS
+        ]
+    lines = []
+    for cell, rows in zip(cells, carry_out(cells, n, seed, None, seconds), strict=True):
+        for error in [row["error"] for row in rows if "error" in row]:
+            click.echo(f"{', '.join(cell.labels)}: {error}", err=True)
+        table = np.array([row["figures"] for row in rows if "figures" in row])
+        if len(table) > 1:
+            mean, gains = table.mean(axis=0), means(table[:, 6:8] - table[:, 2:4], 4, "+")
+            shares = [f"{mean[0]:.3f}", f"{mean[4]:.3f}", f"{mean[5] / mean[1]:.2f}"]
+            lines.append([*cell.labels, f"{len(table)}", *shares, *gains, f"{mean[8]:.2f}"])
+    print_table(("votes", "model", "campaigns", "coverage", "powered", "width", "ρ_w: gain", "τ_w: gain", "λ"), lines)
 
 
 if __name__ == "__main__":

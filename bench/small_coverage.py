@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit, ndtri
 
-from bench.runoff_table import Floats, read_similarities
-from bench.votes_coverage import DEMO, NOISE, Kind
+from bench.cells import DEMO, read_similarities
+from bench.votes_coverage import NOISE, Kind
 from core.evaluation.vote_intervals import interval
 from core.metrics import average_ranks, rank_weights
 from core.protocols import Held, Votes, protocol_of
@@ -37,6 +37,7 @@ from core.scores.bradley_terry import BradleyTerry, expected_borda, fit_votes, j
 from core.scores.uncertainty import ABSENT, N_STEPS, Resamples, resample_voters
 from core.scores.voter_effects import SPREAD_OF_LAPSE, SPREAD_OF_SHARPNESS
 from core.simulation import simulate_campaign
+from core.tables import Floats
 from core.voters.model import Panel, draw_panel, opinions
 
 Singles = NDArray[Any]  # of single precision

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench import small_coverage
+from bench import small_coverage, votes_coverage
 from bench.__main__ import main
-from bench.interval_coverage import Coverage, campaigns
-from bench.interval_coverage import table as coverage_table
+from bench.cells import Cell, Row, carry_out, means
 from bench.table import Line, measure, show
-from core.evaluation.vote_intervals import interval
 from core.metrics import weighted_kendall, weighted_spearman
 from core.plan import Plan
 from core.protocols import Votes
@@ -63,23 +64,34 @@ def test_measured_actions_take_turns() -> None:
     assert all(taken >= 0 for taken in times)
 
 
-def test_coverage_of_intervals_goes_on_where_it_was_broken_off(tmp_path) -> None:
-    similarities = {"short": exponential(200)}
-    (first,) = campaigns(tmp_path, similarities, (2000,), seed=3, numbers=range(1), resamples=8)
-    held = first.read_bytes()
-    paths = list(campaigns(tmp_path, similarities, (2000,), seed=3, numbers=range(2), resamples=8))
-    assert (paths[0], first.read_bytes()) == (first, held)
-    found = [dict(np.load(path)) for path in paths]
-    assert not np.array_equal(found[0]["truth"], found[1]["truth"])
-    assert (found[0]["ceiling"] > 0.8).all()
-    coverage = Coverage.of(found, 0, of_difference=False)
-    for model, share in enumerate(coverage.held):
-        bounds = [interval(one["estimate"][0, model], one["drawn"][0, model], one["own"][0]) for one in found]
-        inside = [b.lower <= one["truth"][0, model] <= b.upper for b, one in zip(bounds, found, strict=True) if b]
-        assert share == np.mean(inside)
-    header, _, line = coverage_table(paths)
-    assert header.count("|") == line.count("|")
-    assert f"| short, {int(found[0]['n_votes']):,} votes | 2 | {coverage.held.mean():.3f} |" in line
+def test_cells_go_on_where_they_were_broken_off(tmp_path) -> None:
+    made: list[tuple[str, tuple[int, int]]] = []
+
+    def campaign(name: str, seed: tuple[int, int]) -> Row:
+        made.append((name, seed))
+        return {"figure": 10 * seed[0] + seed[1]}
+
+    both = [Cell(("one", "1"), "one", partial(campaign, "one")), Cell(("two", "2"), "two", partial(campaign, "two"), 1)]
+    assert carry_out(both, 2, 3, tmp_path) == [[{"figure": 30}, {"figure": 31}], [{"figure": 30}]]
+    assert made == [("one", (3, 0)), ("two", (3, 0)), ("one", (3, 1))]
+    assert carry_out(both, 3, 3, tmp_path, seconds=-1.0)[0] == [{"figure": 30}, {"figure": 31}]
+    assert len(made) == 3
+    assert carry_out(both, 3, 3, tmp_path)[0] == [{"figure": 30}, {"figure": 31}, {"figure": 32}]
+    assert made[3:] == [("one", (3, 2))]
+    assert carry_out(both[:1], 1, 4, None) == [[{"figure": 40}]]
+
+
+def test_means_of_campaigns_have_their_standard_error() -> None:
+    assert means([[1.0, -1.0], [3.0, -1.0]], 2, "+") == ["+2.00 ± 1.00", "-1.00 ± 0.00"]  # by hand: √2 / √2
+
+
+def test_coverage_over_votes_is_the_share_that_held(tmp_path) -> None:
+    asked = ["--items", "60", "--campaigns", "1", "--resamples", "10", "--folder", str(tmp_path)]
+    shown = CliRunner().invoke(votes_coverage.main, asked, catch_exceptions=False).stdout
+    kept = json.loads((tmp_path / "exponential-60-840-20-10-7001.jsonl").read_text())["all"]
+    shares = " | ".join(f"{one:.2f} / {pair:.2f}".replace("0.", ".") for one, pair in zip(*kept, strict=True))
+    assert f"| exponential, 60 items, 840 votes, 20 voters | 1 | {shares} |" in shown
+    assert CliRunner().invoke(votes_coverage.main, asked, catch_exceptions=False).stdout == shown
 
 
 def test_refits_at_once_land_where_those_one_by_one_do() -> None:

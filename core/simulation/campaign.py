@@ -153,11 +153,7 @@ def simulate_campaign(
         raise InputError(f'The notion must be "relatedness" or "similarity", found {notion!r}.')
     voters = draw_panel(panel, rng) if isinstance(panel, Panel) else panel
     crowd = Crowd(z, voters, notion, rules, rng)
-
-    def ask(items: Ints, pairs: Ints, held: Sequence[Held]) -> Votes:
-        return crowd.answer(items, pairs, rng, method.assign(pairs, held, len(voters), rng))
-
-    held = hold_ballots(method, plan, ask, rng=rng)
+    held = hold_ballots(method, plan, crowd.asked_by(method, rng), rng=rng)
     truth = np.abs(z) if notion == "relatedness" else z
     return Campaign(protocol, convention, notion, method.field(held, Mode.QUICK).rank_by, truth, tuple(held))
 
@@ -218,6 +214,14 @@ class Crowd:
         flipped = balanced_sides(pairs, rng) if self.voters.has(VoterKind.ALWAYS_LEFT) else None
         outcome = overrule(outcome, voter, self.voters, rng, flipped=flipped)
         return Votes(items, first, second, outcome, voter)
+
+    def asked_by(self, protocol: Protocol, rng: np.random.Generator) -> Callable[[Ints, Ints, Sequence[Held]], Votes]:
+        """What `hold_ballots` asks: the votes on comparisons by the voters whom the protocol assigns."""
+
+        def ask(items: Ints, pairs: Ints, held: Sequence[Held]) -> Votes:
+            return self.answer(items, pairs, rng, protocol.assign(pairs, held, len(self.voters), rng))
+
+        return ask
 
     def _asked(self, first: Ints, second: Ints, voter: Ints) -> tuple[Floats, Floats]:
         if self.kept is not None:
