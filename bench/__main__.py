@@ -11,18 +11,18 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from bench import bradley_terry, campaign, evaluation, first_visit, imports, kernels, scale, simulation, tokens
+from bench import bradley_terry, campaign, first_visit, imports, kernels, scale, simulation, tokens
 from bench.table import Line, show
 
 
 def all_lines(*, quick: bool, browser: bool) -> Iterator[Line]:
     """Every measurement, the clicks first, while nothing else has filled the memory."""
     if browser:
-        from bench import clicks, install  # Playwright is needed for this part alone
+        from bench import clicks  # Playwright is needed for this part alone
 
         yield from clicks.lines()
-        yield from install.lines()
-    for part in (kernels, evaluation, first_visit, bradley_terry, simulation, imports, campaign, tokens, scale):
+        yield from clicks.installation()
+    for part in (kernels, first_visit, bradley_terry, simulation, imports, campaign, tokens, scale):
         yield from part.lines(quick=quick)
 
 

@@ -1,4 +1,4 @@
-"""What a visitor waits for, measured in Chromium: the first start, and a click on each page of the demo."""
+"""What a visitor waits for, in Chromium: the installation, the first start, and a click on each page of the demo."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from statistics import median
 from playwright.sync_api import Page, sync_playwright
 
 from bench.table import Line, duration
+from tests.browser.installation import InstalledServer, copy_sources, make_environment, pip_install
 from tests.browser.server import CHROMIUM_ARGUMENTS, Server, find_chromium
 from tests.browser.visitor import TITLES, Visitor
 
 LIMIT = 0.3  # seconds a click may take
+INSTALLED = 40.0  # seconds from `pip install .` to the first page
 ROUNDS = 9
 # From the click on a link of the navigation until the page's title is there and its run is over, in milliseconds.
 _CLICK = """([title, heading]) => new Promise(done => {
@@ -68,3 +70,26 @@ def _click(page: Page, title: str) -> float:
     page.evaluate(_IDLE)
     heading = "Demo" if title == "Project" else title
     return page.evaluate(_CLICK, [title, heading]) / 1000
+
+
+def installation() -> Iterator[Line]:
+    """One line: the environment is there, and what pip downloads is in its cache."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        home = Path(folder)
+        sources = copy_sources(home / "sources")
+        pip_install(make_environment(home / "before"), sources)  # fills pip's cache, should it be empty
+        programs = make_environment(home / "environment")
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
+        start = time.perf_counter()
+        pip_install(programs, sources)
+        installed = time.perf_counter() - start
+        server = InstalledServer(home / "given" / "workspace", programs)
+        try:
+            server.start()
+            Visitor(browser.new_page(), server.url).open()
+            taken = time.perf_counter() - start
+        finally:
+            server.kill()
+            browser.close()
+    note = f"pip install {duration(installed)}, the rest its first start"
+    yield Line("from `pip install .` to the demo's first page", taken, limit=INSTALLED, note=note)

@@ -1,14 +1,19 @@
-"""The numeric kernels: drawing a ballot, the weighted rank correlation, the bootstrap of the scores."""
+"""The numeric kernels: drawing a ballot, the weighted rank correlation, the bootstrap of the scores, evaluating."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 from scipy.stats import weightedtau
 
 from bench.table import Line, measure
 from core.ballots import draw_comparisons
+from core.embeddings import Embedding
+from core.evaluation import compare, given
+from core.evaluation.token_intervals import with_token_intervals
 from core.metrics import average_ranks, weighted_kendall, weights
 from core.scores import bootstrap_intervals, score_campaign
 from core.scores.borda import BallotVotes
@@ -21,6 +26,7 @@ def lines(*, quick: bool) -> Iterator[Line]:
     yield correlation(200_000 // share)
     yield correlation(1_000_000 // share)
     yield bootstrap(20_000 // share, 1_000 // share)
+    yield from evaluation(quick=quick)
 
 
 def drawing(n_items: int, appearances: int = 20) -> Line:
@@ -76,3 +82,29 @@ def bootstrap(n_votes: int, resamples: int, n_voters: int = 50) -> Line:
 
     ours, other = measure(at_once, plain_loop, rounds=1)
     return Line(f"bootstrap of {n_votes:,} votes × {resamples:,}", ours, other, "plain loop")
+
+
+def evaluation(*, quick: bool) -> Iterator[Line]:
+    """All pairs of 3,000 tokens, and the resampled tokens of 990 items; `quick` takes a thirtieth of the tokens."""
+    n_tokens = 100 if quick else 3_000
+    dataset, model = _all_pairs(n_tokens)
+    start = time.perf_counter()
+    compare(dataset, [model])
+    took = time.perf_counter() - start
+    yield Line(f"six figures of {len(dataset):,} items, 300 dimensions, one n₀", took, limit=30.0)
+    dataset, model = _all_pairs(45)
+    comparison = compare(dataset, [model] * 3)
+    start = time.perf_counter()
+    with_token_intervals(comparison, resamples=400, rng=np.random.default_rng(1))
+    yield Line("intervals over tokens of 990 items, 3 models × 400", time.perf_counter() - start, limit=10.0)
+
+
+def _all_pairs(n_tokens: int) -> tuple[pd.DataFrame, Embedding]:
+    rng = np.random.default_rng(n_tokens)
+    names = np.array([f"token {number}" for number in range(n_tokens)], dtype=object)
+    vectors = rng.standard_normal((n_tokens, 300)).astype(np.float32)
+    a, b = np.triu_indices(n_tokens, 1)
+    scores = rng.standard_normal(len(a))
+    columns = {"area": pd.Series(["A"] * len(a), dtype="str"), "token_a": pd.Series(names[a], dtype="str")}
+    dataset = pd.DataFrame({**columns, "token_b": pd.Series(names[b], dtype="str"), "score": scores})
+    return dataset, given(names.tolist(), vectors, name="model")
