@@ -43,7 +43,7 @@ test: $(VENV)/.dev chromium postgresql  ## what protects every change, browser t
 	$(PYTEST) -m "$(EVERY_CHANGE)"
 
 test-fast: $(VENV)/.dev  ## the modules of tests/fast.txt: under a minute on two cores
-	$(PYTEST) -m "$(EVERY_CHANGE)" $$(sed 's|^|tests/|' tests/fast.txt)
+	$(PYTEST) -m "$(EVERY_CHANGE)" $$(find tests -name 'test_*.py' | grep -F -f tests/fast.txt)
 
 test-all: $(VENV)/.dev chromium postgresql  ## what protects a release: all of this below, whatever of it fails, and what failed
 	@failed=; \

@@ -101,7 +101,7 @@ def main(pythons: tuple[str, ...], tests: bool, only_print: bool) -> None:
         click.echo(f"{version}: {'the same bytes' if not differ else 'differs in ' + ', '.join(differ)}")
         failed = failed or bool(differ)
         if tests:
-            files = [f"tests/test_{name}.py" for name in TESTS]
+            files = [str(path) for name in TESTS for path in (ROOT / "tests").rglob(f"test_{name}.py")]
             command = [
                 python,
                 "-m",

@@ -27,6 +27,8 @@ from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+# Tests of one room take steps from those of another by the module's name; no name stands twice.
+sys.path.extend(sorted({str(path.parent) for path in Path(__file__).resolve().parent.rglob("test_*.py")}))
 from tests.odd_ones import OddOne
 from tests.postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
 from tests.quick_workspaces import statements_worked_out_once
@@ -77,7 +79,7 @@ def _end_ids_in_groups(config: pytest.Config, items: list[pytest.Item]) -> None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Marks are there before `-m` looks for them. Tests that use a fixture of their module's run in one process of
     xdist's, or each process would make it."""
-    if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
+    if item.path.name in ON_BOTH:
         item.add_marker("both")
     known = getattr(item, "_fixtureinfo", None)
     is_shared = known is not None and any(found[-1].scope == "module" for found in known.name2fixturedefs.values())

@@ -21,7 +21,6 @@ class Swiss(Protocol):
         label="Swiss",
         offered="Swiss: neighbours by wins",
         advice="Swiss lets those meet that won as often.",
-        in_table="comparisons, Swiss",
         score="A hundredth of the votes it won.",
         estimator="wins",
         scale="hundredths",

@@ -133,8 +133,9 @@ def test_the_fast_part_names_modules_that_need_no_page_server_or_browser():
     """`make test-fast` runs what tests/fast.txt lists, in order of name, so that it merges well."""
     listed = (ROOT / "tests" / "fast.txt").read_text("utf-8").split()
     assert listed == sorted(set(listed))
+    paths = {path.name: path for path in (ROOT / "tests").rglob("test_*.py")}
     for name in set(listed) - {Path(__file__).name}:
-        text = (ROOT / "tests" / name).read_text("utf-8")
+        text = paths[name].read_text("utf-8")
         for word in (
             "AppTest",
             "playwright",

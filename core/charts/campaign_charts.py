@@ -18,7 +18,7 @@ ROW = 20  # pixels of a named item
 FLUSH: dict[str, Any] = {"labelFlush": True, "labelFlushOffset": -4}
 GREY = "#808080"  # stands out on white and on near-black
 # After Okabe and Ito's palette (2008); all stand out on white and on near-black, and any two from each other for eyes
-# without green cones too. tests/test_palette.py measures both.
+# without green cones too. tests/charts/test_palette.py measures both.
 BLUE, ORANGE, GREEN, PURPLE = "#3D8FD1", "#D9730D", "#1A9E77", "#B565A7"
 BALLOT_COLOURS = [BLUE, ORANGE, GREEN, PURPLE, "#726822", "#9326FF", "#E96969", "#33726A", "#7D6CF0", "#759E2F"]
 BALLOT_SHAPES = [

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from core.base.parallel import deterministic_blas
 from core.scores.pair_graph import PairGraph
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 # The covariance of a fit of 300 items, which LAPACK factorises by several threads where it may.
 _HASH = """

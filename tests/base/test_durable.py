@@ -29,7 +29,7 @@ from core.store.projects.project_commands import get_project
 from core.store.votes.intake import accept_upload
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what is synced")]
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 Event = tuple[str, ...]
 
 

@@ -13,7 +13,7 @@ from core.base.templating import environment
 from core.i18n import language
 from core.votes.reading import encode
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ODD = "<b>'$&\"</b> {{ 7 * 7 }}"
 
 

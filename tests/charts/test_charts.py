@@ -15,7 +15,7 @@ from core.charts import campaign_charts, evaluation
 from core.charts.campaign_charts import places_by_ballot
 from core.charts.files import specification
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SIZES = (20, pytest.param(100_000, marks=pytest.mark.release))
 
 

@@ -20,7 +20,7 @@ from core.cli.workspace import STREAMLIT
 from core.errors import StoreError
 from tests.browser.server import free_port
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PLAN = ["plan", "--items", "990", "--ballots", "7", "--keep", "0.5", "--appearances", "20"]
 
 

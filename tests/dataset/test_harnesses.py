@@ -1,6 +1,6 @@
 """What evaluates models on a published dataset: the comparisons in both orders, the programs, Croissant's description.
 
-What each library itself makes of them is in tests/test_harnesses_by_libraries.py.
+What each library itself makes of them is in tests/dataset/test_harnesses_by_libraries.py.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from core.store.projects.releases import save_fields
 
 pytestmark = [pytest.mark.libraries, pytest.mark.sqlite]
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 # A model made on the spot: a vector for each word that it has learned nothing of, by its place among the tokens.
 TINY = """
 import json, os, sys

@@ -223,7 +223,7 @@ def test_a_format_that_cannot_hold_the_tokens_is_left_out_and_named(store):
     assert "formats/simlex.tsv" in files
 
 
-SECOND = Path(__file__).parent / "cases" / "second"
+SECOND = Path(__file__).parents[1] / "cases" / "second"
 ODD_TOKENS = ("null", "NA", "nan", "None", "007", "1e5", "TRUE", "-", "N/A", "inf", "a, b", "ice cream")
 
 

@@ -17,7 +17,7 @@ from core.embeddings import Embedding, EmbeddingInfo, LookUp, import_embedding, 
 from core.embeddings.readers import text as text_reader
 from core.errors import InputError, StoreError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 WORDS = ["anvil", "barge", "candle", "dune", "ember", "flute"]
 # Norms 5, 13, 5, 25, 2, 1 and easy products.
 MATRIX = np.array([[3, 4], [5, 12], [-3, -4], [7, 24], [0, 2], [1, 0]], dtype=np.float32)

@@ -20,7 +20,7 @@ from core.embeddings import Embedding, import_embedding, load, open_embedding, s
 from core.embeddings.subwords import hash_ngrams
 from core.errors import InputError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 GENSIM_FILES = Path(gensim.__file__).parent / "test" / "test_data"
 # Version 12, version 11, and two from before the magic number.
 MODELS = (

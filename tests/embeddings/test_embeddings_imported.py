@@ -34,7 +34,7 @@ from core.encoders.static import read_tensors
 from core.errors import InputError
 from core.evaluation import evaluate
 
-SECOND = Path(__file__).parent / "cases" / "second"
+SECOND = Path(__file__).parents[1] / "cases" / "second"
 SIX = ["anvil", "barge", "candle", "dune", "ember", "flute"]
 ODD = os.fsdecode(b"mod\xe8le")
 

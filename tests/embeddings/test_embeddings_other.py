@@ -335,7 +335,7 @@ def test_similarities_are_evaluated(tmp_path: Path) -> None:
 
 
 def test_the_demo_similarities() -> None:
-    path = Path(__file__).resolve().parents[1] / "data" / "similarity.csv"
+    path = Path(__file__).resolve().parents[2] / "data" / "similarity.csv"
     model = load(path)
     assert model.info.n_pairs == 760
     assert model.info.notes == ("columns that aren't needed, left out: area",)

@@ -21,7 +21,7 @@ from core.embeddings import import_embedding, load, loading, open_embedding, sni
 from core.errors import InputError, StoreError
 from core.tabular import zips
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 WORDS = [f"word{i}" for i in range(300)]
 MATRIX = numbers(300, 8)
 CONTENTS = {

@@ -22,7 +22,7 @@ from core.encoders.bert import WordPiece, read_word_pieces
 from core.encoders.static import read_tensors
 from core.errors import InputError
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parents[1] / "reference"
 TINY = REFERENCE / "tiny_encoder"
 
 

@@ -18,7 +18,7 @@ from core.encoders.static import open_tensors
 from core.errors import InputError
 from tests.static_folders import make_letters_model, write_tensors
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parents[1] / "reference"
 TINY = REFERENCE / "tiny_static"
 pytest.importorskip("tokenizers", reason="needs the package tokenizers (the extra models)")
 

@@ -7,12 +7,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from test_evaluation_headline import TOKENS, dataset, model
 
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation import compare, given
 from core.evaluation.chance import EXACT, NO_CEILING, ShareOfCeiling, _chance, chance, share_of, shares
 from core.metrics import weighted_kendall, weighted_spearman
-from tests.test_evaluation_headline import TOKENS, dataset, model
 
 METRICS = {"rho_w": weighted_spearman, "tau_w": weighted_kendall}
 

@@ -21,7 +21,7 @@ from core.store import schema as t
 from core.store.projects.embedding_library import adopt_import, open_library, read_embeddings
 from core.store.projects.project_commands import create_project, get_project
 
-DEMO = Path(__file__).resolve().parents[1] / "data" / "demo.bin"
+DEMO = Path(__file__).resolve().parents[2] / "data" / "demo.bin"
 
 
 def wait(store, job_id: str, condition=lambda job: job.ended, seconds: float = 180) -> lifecycle.Job:

@@ -23,7 +23,7 @@ from core.scores import BallotVotes
 from core.scores.bradley_terry import fit_bradley_terry
 
 # What ppi-python 0.2.3 says (reference/make_ppi.py).
-PPI = json.loads((Path(__file__).parent / "reference" / "ppi.json").read_text("utf-8"))
+PPI = json.loads((Path(__file__).parents[1] / "reference" / "ppi.json").read_text("utf-8"))
 
 
 def comparisons() -> JudgedComparisons:

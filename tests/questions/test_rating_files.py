@@ -22,7 +22,7 @@ from core.questions.rating.scales import CLSS, STSS
 from core.questions.rating.statistics import alpha
 from core.views.kinds import rating_sets as view
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[3] / "shared" / "data"
 NAN = np.nan
 
 

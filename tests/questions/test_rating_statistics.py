@@ -27,7 +27,7 @@ from core.questions.rating.statistics import (
     pairwise,
 )
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[3] / "shared" / "data"
 NAN = np.nan
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from test_template import Tags
 
 from core.errors import InputError
 from core.platforms.answer_files import read_gold
@@ -13,7 +14,6 @@ from core.questions.rating.scales import STSS
 from core.questions.task_page import columns_of, scale_of
 from core.questions.writing import page_settings, task_page
 from tests.rounds_of_people import PAGES
-from tests.test_template import Tags
 
 GOLD = [{"first": f"one {n}", "second": "<two>", "rating": n} for n in range(5)]
 FIELDS = {

@@ -24,7 +24,7 @@ from core.questions.order.kind import groups_of, read_groups, write_groups
 from core.questions.order.orders import agree, group_agreement
 
 SINGER = TargetGroup("singer", ("musician", "performer", "artist", "person"), ("dancer", "song"), ("laptop",))
-AG = Path(__file__).parents[2] / "shared" / "data" / "ag"  # the authors' files, which may not be copied
+AG = Path(__file__).parents[3] / "shared" / "data" / "ag"  # the authors' files, which may not be copied
 THE_PAPERS = """singer
 person,0.1,musician,0.9
 artist,0.8,person,0.2

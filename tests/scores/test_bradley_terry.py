@@ -23,7 +23,7 @@ from core.simulation.campaign import Crowd
 from core.simulation.conventions import convention_of
 from core.voters.model import Panel, draw_panel, exponential
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parents[1] / "cases"
 
 
 def asymmetric_votes(n_items=12, n_votes=400, seed=3, lapse=0.05, ties=0.1):

@@ -13,7 +13,7 @@ from core.errors import InputError, PlanError
 from core.simulation.similarities import demo_similarities, distribution, read_similarities
 from core.simulation.table2 import METRICS, TablePlan, table_2
 
-PUBLISHED = json.loads((Path(__file__).parent / "reference" / "table2.json").read_text(encoding="utf-8"))
+PUBLISHED = json.loads((Path(__file__).parents[1] / "reference" / "table2.json").read_text(encoding="utf-8"))
 SIMULATIONS = 100
 SMALL = TablePlan(3, 0.5, 6)
 

@@ -38,7 +38,7 @@ from core.tokens.files import AreaTokens
 from core.voting import api
 from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, open_round_voting
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="PostgreSQL's programs are started as on Linux")
 configured = engine.database_url  # as it is before a run on PostgreSQL puts another one in its place
 

@@ -30,7 +30,7 @@ from core.questions.writing import read_form, read_texts
 from core.simulation.similarities import read_similarities
 from core.tabular import open_csv
 
-SECOND = Path(__file__).parent / "cases" / "second"
+SECOND = Path(__file__).parents[1] / "cases" / "second"
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from core.store.tokens.areas import add_areas, read_areas
 from core.store.votes.intake import UploadPreview, preview_upload
 from core.tokens.files import AreaTokens, read_areas_file
 
-CASES = Path(__file__).parent / "cases" / "second"
+CASES = Path(__file__).parents[1] / "cases" / "second"
 AREAS = (("Tools", ("anvil", "barge", "candle", "dune")), ("Sea", ("ship", "fenêtre", "R&B", "1-2")))
 _ID = re.compile(rb"b1-00000000-(\d{5})(-\d+)?")
 _WORD = re.compile(rb"\{(\d+)\.(\d+) (\w+)\}")

@@ -34,7 +34,7 @@ from core.views import tokens as tokens_view
 from core.votes.classify import CountingRules, classify
 from core.votes.reading import needs_references
 
-CASES = Path(__file__).parent / "fixtures" / "tokens"
+CASES = Path(__file__).parents[1] / "fixtures" / "tokens"
 TEXTS = ["left_a", "left_b", "right_a", "right_b"]
 
 

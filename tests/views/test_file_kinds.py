@@ -25,7 +25,7 @@ from core.store.ballots.ballot_rows import read_comparisons
 from core.store.projects.archive import duplicate_project
 from core.views.file_kinds import KINDS, PLACES, check, kind_of
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 DATASET = b"rank,area,token_a,token_b,score,votes\n1,sea,ship,boat,0.9,12\n2,sea,ship,tide,0.4,12\n"
 VECTORS = b"".join(b"%b %b\n" % (word, b" ".join(b"0.%d" % n for n in range(8))) for word in (b"sea", b"ship", b"pay"))
 TABLE = [["area", "token"], ["sea", "ship"], ["sea", "boat"]]

@@ -17,7 +17,7 @@ from core.store.votes.intake import preview_upload
 from core.tokens.files import read_areas_file
 from core.tokens.frequencies import read_frequencies
 
-CASES = sorted(path for path in (Path(__file__).parent / "cases").rglob("*") if path.is_file())
+CASES = sorted(path for path in (Path(__file__).parents[1] / "cases").rglob("*") if path.is_file())
 # Each results file of the samples with its columns renamed to ours (`TestSamples.ours`): platform, rows, unreadable,
 # answers; or what it lacks, where a task holds several comparisons or was made for other columns.
 SAMPLES = {

@@ -26,7 +26,7 @@ from core.store.voting.closing_pause import CLOSING, resume_voting
 from core.store.voting.housekeeping import do_housekeeping
 from core.store.voting.owner_commands import open_voting, read_voting, set_voting_state
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 HERE = closing_pause.socket.gethostname()
 NOBODY = 2**22 + 1  # no process of Linux has so high an id
 

@@ -20,7 +20,7 @@ from core.store.tokens.frequencies import RareTerms, frequencies_of, source_of, 
 from core.tokens.files import AreaTokens, open_list, read_areas_file, read_pasted
 from core.tokens.frequencies import read_frequencies
 
-SECOND = Path(__file__).parent / "cases" / "second"
+SECOND = Path(__file__).parents[2] / "cases" / "second"
 
 
 def read(name: str, **choices):

@@ -302,7 +302,7 @@ def test_a_closed_ballot_keeps_its_votes_until_it_is_reopened(answered):
     ids = read_assignments(store, read_ballots(store, project_id)[-1].id)["assignment"].tolist()
     close_ballot(store, project_id)
     done = review_assignments(store, project_id, {ids[0]: BAD})
-    assert (done.out, done.is_closed) == (0, True)
+    assert (done.out, done.back) == (0, 0)
     assert standing(store, project_id)[0] == {"counted": 42}
     reopen_ballot(store, project_id)
     assert standing(store, project_id)[0] == {"counted": 39, "rejected": 3}
