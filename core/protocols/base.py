@@ -114,13 +114,13 @@ class SelectedItems(NamedTuple):
 class ProtocolInfo:
     """What is said of a protocol, and what others must know of its scores.
 
-    label : on pages that name several; offered, advice : where a plan chooses one, and why one would; in_table : among
-    other ways to ask. score : what one is, beside a ranking. estimator, scale : in a dataset's description.
+    label : on pages that name several; offered, advice : where a plan chooses one, and why one would. score : what one
+    is, beside a ranking. estimator, scale : in a dataset's description.
     methods : how scores come about, pairs of "paragraph" or "formula" and a text.
     collectable : people can vote by it, not simulated voters alone.
     whole_field : a ballot's scores are those of all items, by the votes of all ballots; else of its own items.
     rescales : x, y, ȳ and b̂ exist; unrescaled : why they don't. by_scores : who goes on and who meets follows from the
-    scores of closed ballots, without their votes. one_ballot : the votes of a whole plan go into one.
+    scores of closed ballots, without their votes.
     own_appearances : `plan_within` knows better than the same M in every ballot. weighs_voters : who votes carelessly
     counts less. in_words : how scores come about, for whoever reads no formula. effort : how many times as long a
     simulated campaign takes as one with opponents at random.
@@ -129,7 +129,6 @@ class ProtocolInfo:
     label: str
     offered: str
     advice: str
-    in_table: str
     score: str
     estimator: str
     scale: str
@@ -139,7 +138,6 @@ class ProtocolInfo:
     rescales: bool = False
     unrescaled: str = "By this protocol the paper's x, y and ȳ and its Figures 2 and 4 don't exist."
     by_scores: bool = False
-    one_ballot: bool = False
     own_appearances: bool = False
     weighs_voters: bool = False
     effort: int = 1

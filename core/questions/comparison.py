@@ -19,7 +19,6 @@ class ComparisonKind(QuestionKind):
     name = "comparison"
     about = KindInfo(
         "comparisons",
-        takes_checks=True,
         offered="Of two items people name the more related one, in ballots that keep the best.",
     )
 

@@ -55,7 +55,6 @@ class EqualTimeView:
     """headline : what is recommended, with its band; lines : the break-evens, and what else there is to say; table : a
     row a kind."""
 
-    recommended: str
     headline: str
     lines: tuple[str, ...]
     table: pd.DataFrame
@@ -111,7 +110,7 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
         }
         for row in answer.rows
     )
-    return EqualTimeView(answer.kind, headline, tuple(lines), table)
+    return EqualTimeView(headline, tuple(lines), table)
 
 
 def _figures(row: KindAtTimes) -> str:

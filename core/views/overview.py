@@ -149,7 +149,6 @@ class RankingStatus:
 class Overview:
     """Counts of the project, its rankings, its steps, and what to do next (page key, label, area)."""
 
-    n_embeddings: int
     n_areas: int
     n_tokens: int
     n_items: int
@@ -242,7 +241,6 @@ def load(store: Store, project_id: str) -> Overview:
         Step("export", "Export", ready, n_closed > 0),
     )
     return Overview(
-        n_embeddings,
         len(areas),
         n_tokens,
         n_items,

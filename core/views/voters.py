@@ -280,10 +280,6 @@ class VotersView:
         meaning = "1 is full agreement, 0 what chance gives; answers agree or not."
         return f"{agreement_text(found)} {meaning}"
 
-    def left_out_table(self, hashed: bool = False) -> pd.DataFrame:
-        """See `left_out_table`."""
-        return left_out_table(self.left_out, self.called(hashed))
-
     def csv(self, hashed: bool = False) -> bytes:
         """All figures of all voters, with intervals; what a spreadsheet takes for a formula gets an apostrophe."""
         found = self.quality.table

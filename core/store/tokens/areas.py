@@ -111,16 +111,12 @@ class ItemRules:
 
 @dataclass(frozen=True)
 class GeneratedItems:
-    """The items that follow from areas and rules, numbered 0…N−1, and what a person should know of them.
-
-    `n_merged` pairs are in an earlier area already and so no items of their own.
-    """
+    """The items that follow from areas and rules, numbered 0…N−1, and what a person should know of them."""
 
     items: pd.DataFrame
     n_pairs: int
     unknown: tuple[Issue, ...]
     without: tuple[tuple[str, str], ...]
-    n_merged: int = 0
 
 
 def make_items(areas: Sequence[AreaTokens], rules: ItemRules, seed: int) -> GeneratedItems:
@@ -136,15 +132,13 @@ def make_items(areas: Sequence[AreaTokens], rules: ItemRules, seed: int) -> Gene
         pairs = pd.DataFrame(list(rules.excluded), columns=["area", "token_a", "token_b"], dtype="str")
         left = exclude(items, pairs)
         items, unknown = left.items, left.unknown
-    n_merged = 0
     if rules.merge_shared:
-        merged = merge_shared(items)
-        items, n_merged = merged, len(items) - len(merged)
+        items = merge_shared(items)
     if rules.sample_size is not None and len(items):
         rng = np.random.default_rng([seed, 1, 6])
         sampled = sample_items(items, size=rules.sample_size, rng=rng)
         items, without = sampled.items, sampled.without
-    return GeneratedItems(ITEMS.check(items), n_pairs, unknown, without, n_merged)
+    return GeneratedItems(ITEMS.check(items), n_pairs, unknown, without)
 
 
 Origins = Mapping[tuple[str, str], str]  # (area, token) → where the token came from

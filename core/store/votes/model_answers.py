@@ -37,7 +37,7 @@ class ModelJudge:
     """A record: a language model asked about a ballot; see `schema.ballots`.
 
     stale : why its answers are no longer those that this model, prompt and wording would give; empty where they are.
-    revisions : what the server called the model, the first name first; fingerprints : how many set-ups it said.
+    revisions : what the server called the model, the first name first.
     """
 
     id: int
@@ -54,7 +54,6 @@ class ModelJudge:
     began_at: str
     stale: tuple[str, ...] = ()
     revisions: tuple[str, ...] = ()
-    fingerprints: int = 0
     n_answers: int = 0  # of n_wanted comparisons in both orders
     n_votes: int = 0
     n_attempts: int = 0  # all that ever came
@@ -148,8 +147,7 @@ def _with_state(conn: sa.Connection, judge: ModelJudge, prompt: str, wording: Ma
         .group_by(a.revision)
         .order_by(sa.func.min(a.id)),
     )
-    counts = [sa.func.count(a.fingerprint.distinct()), sa.func.count()]
-    fingerprints, n_attempts = fetch_rows(conn, sa.select(*counts).where(a.model_judge_id == judge.id))[0]
+    n_attempts = conn.execute(sa.select(sa.func.count()).where(a.model_judge_id == judge.id)).scalar_one()
     stale = []
     if judge.wording != wording:
         stale.append("the wording of the ballot is another one now")
@@ -161,7 +159,6 @@ def _with_state(conn: sa.Connection, judge: ModelJudge, prompt: str, wording: Ma
         judge,
         stale=tuple(stale),
         revisions=tuple(revision for revision, *_ in said),
-        fingerprints=fingerprints,
         n_answers=n_answers,
         n_votes=n_answers - n_reasons,
         n_attempts=n_attempts,

@@ -29,15 +29,12 @@ _LATE = "\uffff"
 
 @dataclass(frozen=True)
 class ReviewChange:
-    """What a decision did: assignments decided, votes that count no more, votes that count (again).
-
-    In a closed ballot no vote moves; `is_closed` says so.
-    """
+    """What a decision did: assignments decided, votes that count no more, votes that count (again). In a closed ballot
+    no vote moves."""
 
     decided: int
     out: int
     back: int
-    is_closed: bool = False
 
 
 def read_assignments(store: Store, ballot_id: int) -> pd.DataFrame:
@@ -162,7 +159,7 @@ def review_assignments(
         change.detail |= {"decision taken back": sum(r is None for r in checked.values())}
         change.detail |= {"votes out": out, "votes back": back}
         change.detail |= {"reasons": sorted({r.reason for r in checked.values() if r is not None and r.reason})}
-        return ReviewChange(len(checked), out, back, not ballot.is_open)
+        return ReviewChange(len(checked), out, back)
 
 
 _DECISIONS = ("approve", "reject")
