@@ -94,7 +94,7 @@ def campaign(similarity: Floats, design: str, n_comparisons: int, seed: tuple[in
 
 
 @click.command()
-@with_run(campaigns=6, seed=29_001)
+@with_run(6, seed=29_001)
 @click.option("--design", "designs", multiple=True, help="WHOLE,GAMMA,SHARE,LAST; or an aim: both, rho_w, tau_w.")
 @click.option("--votes", multiple=True, type=int, default=(PAPER // 2,), show_default=True)
 @with_similarities

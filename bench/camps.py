@@ -100,7 +100,7 @@ def campaign(kind: Kind, seed: tuple[int, int]) -> Row:
 
 
 @click.command()
-@with_run(campaigns=40, seed=29_101)
+@with_run(40, seed=29_101)
 @click.option("--two", default=10, show_default=True, help="Of each kind with two camps.")
 @click.option("--items", "sizes", multiple=True, type=int, help="Only campaigns of so many items.")
 def main(folder: Path, n: int, seed: int, seconds: float, two: int, sizes: tuple[int, ...]) -> None:

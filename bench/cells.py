@@ -88,14 +88,15 @@ def means(values: ArrayLike, digits: int = 3, sign: str = "") -> list[str]:
     ]
 
 
-def with_run(campaigns: int, seed: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The argument FOLDER and the options of a run; as `folder`, `n`, `seed` and `seconds`."""
+def with_run(n: int, seed: int, of: str = "campaigns") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The argument FOLDER and the options of a run of so many campaigns (or splits); as `folder`, `n`, `seed` and
+    `seconds`."""
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         for option in (
-            click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many."),
-            click.option("--seed", default=seed, show_default=True, help="Campaign s has the seed (seed, s)."),
-            click.option("--campaigns", "n", default=campaigns, show_default=True, help="Of each line of the table."),
+            click.option("--seconds", default=500.0, show_default=True, help="None is begun after so many."),
+            click.option("--seed", default=seed, show_default=True, help="The s-th of them has the seed (seed, s)."),
+            click.option(f"--{of}", "n", default=n, show_default=True, help="For each line of the table."),
             click.argument("folder", type=click.Path(path_type=Path)),
         ):
             command = option(command)

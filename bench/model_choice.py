@@ -184,7 +184,7 @@ def saved(kind: Kind, tables: dict[Kind, Floats], n: int, rng: np.random.Generat
 
 
 @click.command()
-@with_run(campaigns=100, seed=30_201)
+@with_run(100, seed=30_201)
 @click.option("--items", "sizes", multiple=True, type=int, help="Only campaigns of so many items.")
 @click.option("--way", "ways", multiple=True, type=click.Choice(list(WAYS)), help="Only these ways.")
 def main(folder: Path, n: int, seed: int, seconds: float, sizes: tuple[int, ...], ways: tuple[str, ...]) -> None:

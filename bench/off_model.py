@@ -137,7 +137,7 @@ def campaign(of: Condition, similarity: Floats, n_comparisons: int, resamples: i
 
 
 @click.command()
-@with_run(campaigns=20, seed=29_201)
+@with_run(20, seed=29_201)
 @click.option("--votes", default=9_830, show_default=True)
 @click.option("--resamples", default=40, show_default=True, help="0: accuracy alone, without intervals.")
 @with_similarities

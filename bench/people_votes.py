@@ -17,19 +17,17 @@ FOLDER, a file a set, a line a split; what is there is not made again.
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
+from bench.cells import Cell, Row, carry_out, means, print_table, with_run
 from bench.people import PLANS, data_sets
 from bench.people_ratings import Floats, Ints, halve
 from core.metrics import average_ranks
@@ -40,6 +38,7 @@ from core.simulation.campaign import accuracy_between, hold_ballots
 
 LAPSE, TOP, PAIRS = 0.03, 10, 5_000
 FIGURES = ("rho_w", "tau_w", "rho", "tau", "log_likelihood", "top")
+SHOWN = [FIGURES.index(name) for name in ("rho_w", "tau_w", "rho", "log_likelihood", "top")]
 PHOTOS = Plan(100, 5, 0.5, 20)
 CRITERIA = ("0", "1", "2")
 FOR_CAMPAIGNS = 2  # of the five votes on a pair
@@ -162,13 +161,23 @@ def _in_top(scores: Floats) -> Floats:
     return found
 
 
+def replayed(of: Callable[[np.random.Generator], Split], place: int, seed: tuple[int, int]) -> Row:
+    """`FIGURES` of each protocol and of the ceiling, how many votes there were, and shares of those given again."""
+    split = of(np.random.default_rng((*seed, place)))
+    row: Row = {}
+    for nth, protocol in enumerate(PROTOCOLS):
+        fresh = of(np.random.default_rng((*seed, place)))  # the same split, no vote asked yet
+        scores, votes = replay(fresh, protocol, np.random.default_rng((*seed, place, nth)))
+        row[protocol] = figures(scores, votes, split)
+        row["votes"], row[f"again {protocol}"] = len(votes[0]), float(np.mean(fresh.again or [0]))
+    row["ceiling"] = figures(split.ceiling, split.held_out, split)  # β too by the held-out votes: an upper end
+    return row
+
+
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@with_run(20, 29_301, of="splits")
 @click.option("--data", type=click.Path(path_type=Path), required=True, help="Folder with the ratings and votes.")
-@click.option("--splits", "n", default=20, show_default=True)
-@click.option("--seed", default=29_301, show_default=True)
-@click.option("--seconds", default=500.0, show_default=True, help="No split is begun after so many.")
-def main(folder: Path, data: Path, n: int, seed: int, seconds: float) -> None:
+def main(folder: Path, n: int, seed: int, seconds: float, data: Path) -> None:
     """Replay what FOLDER lacks, and print the table."""
     sets: dict[str, Callable[[np.random.Generator], Split]] = {}
     for rated in data_sets(data):
@@ -176,46 +185,26 @@ def main(folder: Path, data: Path, n: int, seed: int, seconds: float) -> None:
     photos = data / "amt_photo_votes.txt"
     for criterion in CRITERIA if photos.exists() else ():
         sets[f"100 photos, criterion {criterion}"] = partial(split_photos, *read_photos(photos, criterion))
-    folder.mkdir(parents=True, exist_ok=True)
-    start, names = time.monotonic(), [*PROTOCOLS, "ceiling"]
-    paths = {name: folder / f"{name.replace(',', '').replace(' ', '-')}-{seed}.jsonl" for name in sets}
-    for number in range(n):
-        for place, (name, of) in enumerate(sets.items()):
-            there = paths[name].read_text().count("\n") if paths[name].exists() else 0
-            if there > number or time.monotonic() - start > seconds:
-                continue
-            split, row = of(np.random.default_rng((seed, number, place))), dict[str, Any]()
-            for nth, protocol in enumerate(PROTOCOLS):
-                split.again.clear()
-                fresh = of(np.random.default_rng((seed, number, place)))  # the same split, no vote asked yet
-                scores, votes = replay(fresh, protocol, np.random.default_rng((seed, number, place, nth)))
-                row[protocol] = figures(scores, votes, split)
-                row["votes"], row[f"again {protocol}"] = len(votes[0]), float(np.mean(fresh.again or [0]))
-            row["ceiling"] = figures(split.ceiling, split.held_out, split)  # β too by the held-out votes: an upper end
-            with paths[name].open("a") as file:
-                file.write(json.dumps(row) + "\n")
-    click.echo("| data | by | splits | ρ_w | τ_w | ρ | held-out log-likelihood | top 10 |\n" + "|---" * 8 + "|")
-    for name in sets:
-        rows = [json.loads(line) for line in paths[name].read_text().splitlines()] if paths[name].exists() else []
-        if len(rows) < 2:
-            continue
-        base = np.array([row["uniform"] for row in rows])
-        for by in names:
-            values = np.array([row[by] for row in rows])
-            told = f"{name}, {rows[0]['votes']:,} votes" if by == names[0] else ""
-            click.echo(f"| {told} | {by} | {len(rows)} | {' | '.join(_cells(values))} |")
-        ours, paper = (np.array([row[by] for row in rows]) for by in ("runoff", "paper"))
-        again = ", ".join(f"{by} {np.mean([row[f'again {by}'] for row in rows]):.0%}" for by in PROTOCOLS)
-        click.echo(f"|  | *votes that are given again: {again}* | | | | | | |")
-        click.echo(f"|  | *runoff less paper* |  | {' | '.join(_cells(ours - paper, '+.3f'))} |")
-        click.echo(f"|  | *runoff less uniform* |  | {' | '.join(_cells(ours - base, '+.3f'))} |")
+    cells = [
+        Cell((name,), f"{name.replace(',', '').replace(' ', '-')}-{seed}", partial(replayed, of, place))
+        for place, (name, of) in enumerate(sets.items())
+    ]
+    lines: list[list[str]] = []
+    for cell, rows in zip(cells, carry_out(cells, n, seed, folder, seconds), strict=True):
+        lines += _lines(cell, rows) if len(rows) > 1 else []
+    print_table(("data", "by", "splits", "ρ_w", "τ_w", "ρ", "held-out log-likelihood", "top 10"), lines)
 
 
-def _cells(values: Floats, form: str = ".3f") -> list[str]:
-    """Mean ± standard error over splits of what is shown."""
-    shown = [FIGURES.index(name) for name in ("rho_w", "tau_w", "rho", "log_likelihood", "top")]
-    mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    return [f"{mean[k]:{form}} ± {error[k]:.3f}" for k in shown]
+def _lines(cell: Cell, rows: list[Row]) -> list[list[str]]:
+    names = [*PROTOCOLS, "ceiling"]
+    values = {by: np.array([row[by] for row in rows])[:, SHOWN] for by in names}
+    again = ", ".join(f"{by} {np.mean([row[f'again {by}'] for row in rows]):.0%}" for by in PROTOCOLS)
+    first = [f"{cell.labels[0]}, {rows[0]['votes']:,} votes", *[""] * (len(names) - 1)]
+    lines = [[what, by, f"{len(rows)}", *means(values[by])] for what, by in zip(first, names, strict=True)]
+    lines.append(["", f"*votes that are given again: {again}*", *[""] * 6])
+    for other in ("paper", "uniform"):
+        lines.append(["", f"*runoff less {other}*", "", *means(values["runoff"] - values[other], sign="+")])
+    return lines
 
 
 if __name__ == "__main__":

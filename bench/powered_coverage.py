@@ -65,8 +65,8 @@ def measured(
     given = (votes.first, votes.second, votes.outcome, says[: n[0]], rest[:, 0], rest[:, 1], says[n[0] :], voter)
     try:
         found = powered_scores(JudgedComparisons(len(z), *given), ridge=RIDGE)
-    except RunoffError as error:
-        return {"error": str(error)}
+    except RunoffError as refusal:
+        return {"error": str(refusal)}
     row: list[float] = []
     for theta, error in ((found.plain, found.plain_error), (found.powered, found.powered_error)):
         held = np.abs(theta - fit) <= REACH * error
