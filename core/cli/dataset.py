@@ -39,14 +39,14 @@ def replay_command(export: str, tolerance: float, exact: bool, as_json: bool) ->
     first of it is told. So it is where the chain of hashes over a project file's log and votes breaks.
     """
     data = read_file(export)
-    found, maker, kind = replay_bytes(data)
-    near = found.outcome == "last bits" and not exact
-    within = found.same or near or (found.n_compared > 0 and tolerance > 0 and found.largest <= tolerance)
-    passed = within and not found.chain_faults
+    replayed, maker, kind = replay_bytes(data)
+    near = replayed.outcome == "last bits" and not exact
+    within = replayed.same or near or (replayed.n_compared > 0 and tolerance > 0 and replayed.largest <= tolerance)
+    passed = within and not replayed.chain_faults
     if as_json:
-        write_json({"file": export, "kind": kind, "made_by": maker, "passed": passed, **_replayed_json(found)})
+        write_json({"file": export, "kind": kind, "made_by": maker, "passed": passed, **_replayed_json(replayed)})
     else:
-        click.echo(_replayed_text(found, maker, kind, passed, tolerance))
+        click.echo(_replayed_text(replayed, maker, kind, passed, tolerance))
     if not passed:
         sys.exit(1)
 
@@ -62,9 +62,9 @@ def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:
 
     if is_published(data):
         published = read_published(data)
-        found = replay_record(record_from(published.files), published.dataset(), made_by=published.runoff)
-        found.chain = chain_told(data)
-        return found, published.runoff, "published dataset"
+        replayed = replay_record(record_from(published.files), published.dataset(), made_by=published.runoff)
+        replayed.chain = chain_told(data)
+        return replayed, published.runoff, "published dataset"
     from ..store import schema as t
     from ..store.chain import faults_of
     from ..store.engine import open_apart
@@ -81,10 +81,10 @@ def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:
         with store.read() as conn:
             record, dataset = record_of(conn, project_id, ""), dataset_of(conn, project_id)
             faults = tuple(map(str, faults_of(conn, project_id)))
-    found = replay_record(record, dataset)
+    replayed = replay_record(record, dataset)
     heads = ((row[revision], row[head]) for row in contents.rows[t.log.name] if row[head] is not None)
-    found.chain, found.chain_faults = max(heads, default=None), faults
-    return found, maker, "project file"
+    replayed.chain, replayed.chain_faults = max(heads, default=None), faults
+    return replayed, maker, "project file"
 
 
 def _replayed_json(found: Replayed) -> dict[str, Any]:
@@ -149,12 +149,12 @@ def diff_command(before: str, after: str, top: int, encoding: str | None, as_jso
     from ..dataset.files import read_dataset
 
     tables = [read_dataset(path, encoding=encoding) for path in (before, after)]
-    found = diff(*tables)
+    changes = diff(*tables)
     notes = [f"{path}: {note}" for path, table in zip((before, after), tables, strict=True) for note in _notes(table)]
     if as_json:
-        write_json({"before": before, "after": after, **diff_json(found, top), "notes": notes})
+        write_json({"before": before, "after": after, **diff_json(changes, top), "notes": notes})
     else:
-        click.echo("\n\n".join([_diff_text(found, top), *notes]))
+        click.echo("\n\n".join([_diff_text(changes, top), *notes]))
 
 
 def _notes(table: pd.DataFrame) -> list[str]:
@@ -180,20 +180,20 @@ def diff_json(found: DatasetDiff, top: int) -> dict[str, Any]:
 
 
 def _diff_text(found: DatasetDiff, top: int) -> str:
-    told = diff_json(found, top)
+    changes = diff_json(found, top)
     parts = ["The same items with the same scores." if found.same else "The datasets differ."]
     parts.append(text_table(("", "number"), found.told()))
-    if told["described"]:
-        described = ((name, str(pair["before"]), str(pair["after"])) for name, pair in told["described"].items())
+    if changes["described"]:
+        described = ((name, str(pair["before"]), str(pair["after"])) for name, pair in changes["described"].items())
         parts.append(text_table(("described as", "before", "after"), described))
     for name in ("added", "removed"):
-        listed = [f"{row['token_a']} – {row['token_b']} ({row['area']})" for row in told[name]]
+        listed = [f"{row['token_a']} – {row['token_b']} ({row['area']})" for row in changes[name]]
         if listed:
             more = f" and {len(listed) - top:,} more" if len(listed) > top else ""
             parts.append(f"{name.capitalize()}: {', '.join(listed[:top])}{more}")
-    if told["moved"]:
+    if changes["moved"]:
         header = ("moved", "rank before", "rank", "score before", "score")
-        parts.append(text_table(header, (_moved_row(row) for row in told["moved"])))
+        parts.append(text_table(header, (_moved_row(row) for row in changes["moved"])))
     return "\n\n".join(parts)
 
 

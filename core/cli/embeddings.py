@@ -34,9 +34,9 @@ def list_command(project: str, as_json: bool) -> None:
     from ..store.projects.embedding_library import read_embeddings
 
     store = open_store()
-    found = read_embeddings(store, project_named(store, project))
+    embeddings = read_embeddings(store, project_named(store, project))
     if as_json:
-        told = [
+        records = [
             {
                 "name": each.name,
                 "format": each.format,
@@ -45,17 +45,17 @@ def list_command(project: str, as_json: bool) -> None:
                 "from": each.source,
                 "recipe": dict(each.info.get("recipe", ())),
             }
-            for each in found
+            for each in embeddings
         ]
-        write_json({"embeddings": told})
+        write_json({"embeddings": records})
         return
-    rows = [[each.name, each.format, f"{each.n_words:,}", str(each.dimensions)] for each in found]
-    made = [
+    rows = [[each.name, each.format, f"{each.n_words:,}", str(each.dimensions)] for each in embeddings]
+    recipes = [
         f"{each.name}: " + "; ".join(f"{name} {value}" for name, value in each.info["recipe"])
-        for each in found
+        for each in embeddings
         if each.info.get("recipe")
     ]
-    click.echo("\n\n".join([text_table(["embedding", "format", "words", "dimensions"], rows), *made]))
+    click.echo("\n\n".join([text_table(["embedding", "format", "words", "dimensions"], rows), *recipes]))
 
 
 @embeddings_command.command("add")
@@ -93,9 +93,9 @@ def add_command(
     elif send or anew:
         raise InputError("--send and --anew belong to --server ADDRESS.")
     else:
-        kind, params, found = _of_path(Path(model))
+        kind, params, recognised = _of_path(Path(model))
         params["trusted"] = trust
-        name = name or found
+        name = name or recognised
     job = _carried_out(store, project_id, kind, {**params, "name": name})
     result = job.result or {}
     if as_json:
@@ -139,16 +139,16 @@ def _carried_out(store: Store, project_id: str, kind: str, params: dict[str, Any
     from ..jobs import lifecycle
 
     job_id = lifecycle.start(store, kind, params, project_id=project_id, once=True)
-    told = ""
+    message = ""
     try:
         for looks in count():
             if (job := lifecycle.read_job(store, job_id)).ended:
                 break
             if looks % 25 == 0:
                 lifecycle.sweep(store)  # finds out a process that is gone
-            if job.message and job.message != told and job.total:
-                told = job.message
-                click.echo(f"{job.done:,.0f} of {job.total:,.0f} {told}", err=True)
+            if job.message and job.message != message and job.total:
+                message = job.message
+                click.echo(f"{job.done:,.0f} of {job.total:,.0f} {message}", err=True)
             time.sleep(LOOK_SECONDS)
     except KeyboardInterrupt:
         lifecycle.cancel(store, job_id)

@@ -39,9 +39,9 @@ def needed_json(
     from ..commands.file_evaluation import needed_of
 
     needed, problems = needed_of(comparison, figure, seed, votes, most, panel_of(voters_like))
-    found = [{**asdict(each), "says": str(each)} for each in needed]
+    rows = [{**asdict(each), "says": str(each)} for each in needed]
     names = comparison.names[:2]
-    return {"first": names[0], "second": names[1], "figure": figure, "power": 0.8, "found": found, "problems": problems}
+    return {"first": names[0], "second": names[1], "figure": figure, "power": 0.8, "found": rows, "problems": problems}
 
 
 def needed_lines(told: dict[str, Any]) -> list[str]:
@@ -226,7 +226,7 @@ def _shares_text(models: Sequence[str], shares: Shares, shared: Sequence[str], w
         by_chance, ceiling = of[metric].chance, of[metric].ceiling
         if by_chance is not None and ceiling is not None:
             said.append(f"{LABELS[metric]} of chance {by_chance:.4f}, of the best {ceiling:.4f}")
-    told = f" ({models[0]}: {'; '.join(said)})" if said else ""
+    reasons_of = f" ({models[0]}: {'; '.join(said)})" if said else ""
     reasons = [
         f"{model}: {each[metric].reason}"
         for found in (shares["overall"], shares["common"])
@@ -234,15 +234,15 @@ def _shares_text(models: Sequence[str], shares: Shares, shared: Sequence[str], w
         for metric in shared
         if each[metric].reason
     ]
-    return [f"share: 0 is chance, 1 the best that these votes allow{told}.", *dict.fromkeys(reasons)]
+    return [f"share: 0 is chance, 1 the best that these votes allow{reasons_of}.", *dict.fromkeys(reasons)]
 
 
 def _remarks(evaluation: Evaluation) -> list[str]:
     """What a reader of an evaluation's figures should know, a sentence each."""
     reasons = {getattr(evaluation.overall, metric).reason for metric in SHOWN}
     missing = f"no vector for {_some(evaluation.missing)}" if evaluation.missing else ""
-    found = [f"{token} as {name}" for token, name in evaluation.found_as.items()]
-    spelled = f"found in another way: {_some(found)}" if found else ""
+    lookups = [f"{token} as {name}" for token, name in evaluation.found_as.items()]
+    spelled = f"found in another way: {_some(lookups)}" if lookups else ""
     proposed = _some(token for _, token in evaluation.proposed)
     biased = f"Warning: it proposed tokens of the dataset itself, which favours it: {proposed}" if proposed else ""
     return [
@@ -396,46 +396,46 @@ def evaluate_command(
     options: dict[str, Any] = {"trusted": trust, "encoding": encoding, "vocabulary": vocabulary, "look_up": look_up}
     wanted = words_of(tokens) if policy == "parts" else tokens
     loaded = (load(model, tokens=wanted, **options) for model in models)
-    made = NamedModels()
-    by_encoders = made.of_folders(encoders, table, trust=trust)
-    by_servers = made.of_servers(servers, table, template=template, batch=batch, cache=cache)
-    predicted, by_predictions, reported = made.of_predictions(mteb, table)
-    made.recipes |= dict.fromkeys(spellings, (("model", "a similarity of spellings"),))
+    named = NamedModels()
+    by_encoders = named.of_folders(encoders, table, trust=trust)
+    by_servers = named.of_servers(servers, table, template=template, batch=batch, cache=cache)
+    predicted, by_predictions, reported = named.of_predictions(mteb, table)
+    named.recipes |= dict.fromkeys(spellings, (("model", "a similarity of spellings"),))
     by_letters = (Spelling(_SPELLINGS[name]) for name in spellings)
     every: Iterator[Model] = chain(_with_options(loaded), by_encoders, by_servers, by_predictions, by_letters)
     names = (*models, *encoders, *(served_name(*server) for server in servers), *predicted, *spellings)
     settings = FileSettings(n0, notion, policy, top, with_tokens or leaderboard is not None, seed)
-    found = evaluate_file(table, names, every, _record_of(dataset), settings)
-    if with_tokens and found.no_tokens:
-        raise InputError(found.no_tokens)
-    told = evaluation_json(names, found.comparison, found.shares)
-    told["result_files"] = [asdict(each) for each in reported]
-    notes += made.notes
-    if differences := _differences_json(found):
-        told["token_differences"] = differences
+    evaluated = evaluate_file(table, names, every, _record_of(dataset), settings)
+    if with_tokens and evaluated.no_tokens:
+        raise InputError(evaluated.no_tokens)
+    answer = evaluation_json(names, evaluated.comparison, evaluated.shares)
+    answer["result_files"] = [asdict(each) for each in reported]
+    notes += named.notes
+    if differences := _differences_json(evaluated):
+        answer["token_differences"] = differences
     floor = baselines(table, n0=n0, top=top, rng=default_rng([seed, 11, 3])) if with_baselines or leaderboard else None
     if with_baselines and floor is not None:
-        told["baselines"] = baselines_json(floor)
+        answer["baselines"] = baselines_json(floor)
         notes += [floor.problem] if floor.problem else []
-    first, *_ = shown = metrics or SHOWN
+    first, *_ = columns = metrics or SHOWN
     if needed:
-        told["needed"] = needed_json(found.comparison, first, seed, votes, most, voters_like)
+        answer["needed"] = needed_json(evaluated.comparison, first, seed, votes, most, voters_like)
     if leaderboard and floor is not None:
         title = str(table.attrs.get("title") or Path(dataset).stem)
-        told["leaderboard"] = write_leaderboard(leaderboard, found, title, first, floor, made, reported)
-    held = held_against(bounds, told["models"])
+        answer["leaderboard"] = write_leaderboard(leaderboard, evaluated, title, first, floor, named, reported)
+    checks = held_against(bounds, answer["models"])
     if as_json:
-        write_json({"dataset": dataset, "notes": notes, **told, **({"bounds": held} if held else {})})
+        write_json({"dataset": dataset, "notes": notes, **answer, **({"bounds": checks} if checks else {})})
     else:
         parts = [
-            evaluation_text(names, found.comparison, shown, found.shares, found.no_ceiling),
+            evaluation_text(names, evaluated.comparison, columns, evaluated.shares, evaluated.no_ceiling),
             *(f"{dataset}: {note}" for note in notes),
         ]
-        parts += [baselines_text(floor, shown)] if with_baselines and floor is not None else []
-        parts += needed_lines(told["needed"]) if needed else []
-        parts += [f"Written: {' and '.join(told['leaderboard'])}"] if leaderboard else []
-        click.echo("\n\n".join([*parts, *([bounds_text(held)] if held else [])]))
-    if not all(result["passed"] for result in held):
+        parts += [baselines_text(floor, columns)] if with_baselines and floor is not None else []
+        parts += needed_lines(answer["needed"]) if needed else []
+        parts += [f"Written: {' and '.join(answer['leaderboard'])}"] if leaderboard else []
+        click.echo("\n\n".join([*parts, *([bounds_text(checks)] if checks else [])]))
+    if not all(result["passed"] for result in checks):
         sys.exit(1)
 
 
@@ -485,7 +485,7 @@ def bounds_of(texts: Sequence[str]) -> list[tuple[str, float]]:
     >>> bounds_of(["rho_w=0.6", "rho = -.1"])
     [('rho_w', 0.6), ('rho', -0.1)]
     """
-    found = []
+    bounds = []
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
         try:
@@ -494,8 +494,8 @@ def bounds_of(texts: Sequence[str]) -> list[tuple[str, float]]:
             bound = math.nan
         if not sign or not name or not math.isfinite(bound):
             raise InputError(f"--fail-under takes a figure and its bound, such as rho_w=0.6; found {text!r}.")
-        found.append((name, bound))
-    return found
+        bounds.append((name, bound))
+    return bounds
 
 
 def held_against(bounds: Sequence[tuple[str, float]], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

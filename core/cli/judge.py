@@ -123,8 +123,8 @@ def _ballot(store: Store, project_id: str, number: int, area_id: int | None) -> 
 
     with store.read() as conn:
         pilot = pilot_of(conn, project_id, area_id)
-        there = [*ballots_of(conn, project_id, area_id), *([pilot] if pilot else [])]
-    for ballot in there:
+        ballots = [*ballots_of(conn, project_id, area_id), *([pilot] if pilot else [])]
+    for ballot in ballots:
         if ballot.number == number:
             return ballot
     raise StoreError(f"Ballot {number} isn't drawn yet." if number else "There is no pilot.")
@@ -166,11 +166,11 @@ def report_command(project: str, record: int | None, n0: float, as_json: bool) -
 
 
 def _record(judges: tuple[ModelJudge, ...], number: int | None) -> ModelJudge:
-    found = next((judge for judge in judges if number in (None, judge.id)), None)
-    if found is None:
-        there = ", ".join(str(judge.id) for judge in judges)
-        raise InputError(f"There is no record {number}. There are: {there}.")
-    return found
+    record = next((judge for judge in judges if number in (None, judge.id)), None)
+    if record is None:
+        known = ", ".join(str(judge.id) for judge in judges)
+        raise InputError(f"There is no record {number}. There are: {known}.")
+    return record
 
 
 def _table(table: Any) -> str:

@@ -34,13 +34,13 @@ class NamedModels:
         from ..evaluation import encoded, tokens_of
 
         for folder in folders:
-            found = inspect(folder)
-            self.recipes[folder] = recipe = found.recipe(digest_of(found))
-            if found.scores_pairs:
+            folder_kind = inspect(folder)
+            self.recipes[folder] = recipe = folder_kind.recipe(digest_of(folder_kind))
+            if folder_kind.scores_pairs:
                 pairs = list(zip(table["token_a"], table["token_b"], strict=True))
-                yield scored(open_scorer(found, trusted=trust), pairs, name=folder, recipe=recipe)
+                yield scored(open_scorer(folder_kind, trusted=trust), pairs, name=folder, recipe=recipe)
             else:
-                yield encoded(open_encoder(found, trusted=trust), tokens_of(table), name=folder)
+                yield encoded(open_encoder(folder_kind, trusted=trust), tokens_of(table), name=folder)
 
     def of_servers(
         self, servers: Sequence[tuple[str, str]], table: pd.DataFrame, *, template: str, batch: int, cache: str | None
@@ -155,20 +155,22 @@ def distinct(names: Sequence[str]) -> list[str]:
     short = [Path(name).name if Path(name).exists() else name for name in names]
     if len(set(short)) == len(short):
         return short
-    found: list[str] = []
+    names_apart: list[str] = []
     for name in names:
         tries = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
-        found.append(next(each for each in tries if each not in found))
-    return found
+        names_apart.append(next(each for each in tries if each not in names_apart))
+    return names_apart
 
 
 def _remarks(table: pd.DataFrame) -> list[str]:
     """What a reader must know of the dataset itself."""
     voters = table.attrs.get("voters")
     simulated = voters.get("simulated") if isinstance(voters, dict) else 0
-    said = []
+    remarks = []
     if simulated:
-        said.append(f"The votes are of {simulated:,} simulated voters: they are no evidence about what people think.")
+        remarks.append(
+            f"The votes are of {simulated:,} simulated voters: they are no evidence about what people think."
+        )
     if table.attrs.get("by_chance"):
-        said.append("The votes can't be told from coin tosses, so the scores rank nothing.")
-    return said
+        remarks.append("The votes can't be told from coin tosses, so the scores rank nothing.")
+    return remarks

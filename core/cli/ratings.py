@@ -60,10 +60,10 @@ def ratings_command(
         scale_of = SCALES[scale] if scale else None
         return read_ratings(read_file(path, "ratings"), Path(path).name, scale=scale_of, encoding=encoding)
 
-    found = report(read(file))
-    qualified = qualify_people(found.ratings, read(gold), tolerance=tolerance) if gold else []
-    deviation = crowd_minus_experts(found.ratings, read(experts)) if experts else {}
-    standings = _standings(found, models, held_out) if models or held_out else []
+    rated = report(read(file))
+    qualified = qualify_people(rated.ratings, read(gold), tolerance=tolerance) if gold else []
+    deviation = crowd_minus_experts(rated.ratings, read(experts)) if experts else {}
+    standings = _standings(rated, models, held_out) if models or held_out else []
     if as_json:
         more: dict[str, Any] = {"models": [_place_json(one) for one in standings]} if standings else {}
         if gold:
@@ -71,9 +71,9 @@ def ratings_command(
             more["qualified"] = [dict(zip(QUALIFIED, row, strict=True)) for row in rows]
         if experts:
             more["crowd_minus_experts"] = {name: one and asdict(one) for name, one in deviation.items()}
-        write_json({"file": file, **_ratings_json(found), **more})
+        write_json({"file": file, **_ratings_json(rated), **more})
         return
-    parts = [_ratings_text(found)]
+    parts = [_ratings_text(rated)]
     parts += [_qualified_text(qualified, tolerance)] if gold else []
     parts += [_deviation_text(deviation)] if experts else []
     parts += [_standings_text(standings)] if standings else []
@@ -83,15 +83,15 @@ def ratings_command(
 QUALIFIED = ("voter", "n_within", "n", "n_missing", "passed")
 
 
-def _standings(found: RatingReport, models: tuple[str, ...], held_out: tuple[str, ...]) -> list[ModelPlace]:
+def _standings(rated: RatingReport, models: tuple[str, ...], held_out: tuple[str, ...]) -> list[ModelPlace]:
     from ..embeddings import load
     from ..evaluation.baselines import text_similarities, words_of
     from ..evaluation.rating_report import stand
 
-    first, second = found.ratings.first, found.ratings.second
+    first, second = rated.ratings.first, rated.ratings.second
     tokens = sorted(words_of([*first, *second]))
-    given = {model: text_similarities(load(model, tokens=tokens), first, second) for model in models}
-    return stand(found.ratings, found.mean, given, held_out=held_out)
+    similarities = {model: text_similarities(load(model, tokens=tokens), first, second) for model in models}
+    return stand(rated.ratings, rated.mean, similarities, held_out=held_out)
 
 
 def _place_json(one: ModelPlace) -> dict[str, Any]:
@@ -123,17 +123,17 @@ def _standings_text(standings: list[ModelPlace]) -> str:
     return "\n\n".join([text_table(header, rows), *reasons])
 
 
-def _qualified_text(found: list[Qualified], tolerance: float) -> str:
-    n = sum(one.result.passed for one in found)
+def _qualified_text(qualified: list[Qualified], tolerance: float) -> str:
+    n = sum(one.result.passed for one in qualified)
     rows = [
         [one.voter, f"{one.result.n_within}/{one.result.n}", str(one.missing), "yes" if one.result.passed else "no"]
-        for one in found
+        for one in qualified
     ]
-    head = f"{n:,} of {len(found):,} people rated every gold pair within ±{tolerance:g}."
+    head = f"{n:,} of {len(qualified):,} people rated every gold pair within ±{tolerance:g}."
     return head + "\n\n" + text_table(("voter", "near enough", "not rated", "passed"), rows)
 
 
-def _deviation_text(found: Mapping[str, Deviation | None]) -> str:
+def _deviation_text(deviations: Mapping[str, Deviation | None]) -> str:
     rows = [
         [name, "–", "–", "–", "–", "0"]
         if one is None
@@ -142,38 +142,38 @@ def _deviation_text(found: Mapping[str, Deviation | None]) -> str:
             *(f"{v:+.3f}" for v in (one.mean, one.lower_quartile, one.median, one.upper_quartile)),
             f"{one.n:,}",
         ]
-        for name, one in found.items()
+        for name, one in deviations.items()
     ]
     header = ("crowd − experts", "mean", "quartile", "median", "quartile", "items")
     return text_table(header, rows)
 
 
-def _agreement(found: KrippendorffAlpha | str) -> dict[str, Any]:
-    return {"estimate": None, "why_undefined": found} if isinstance(found, str) else asdict(found)
+def _agreement(alpha: KrippendorffAlpha | str) -> dict[str, Any]:
+    return {"estimate": None, "why_undefined": alpha} if isinstance(alpha, str) else asdict(alpha)
 
 
-def _ratings_json(found: RatingReport) -> dict[str, Any]:
-    ratings, loo = found.ratings, found.leave_one_out
+def _ratings_json(rated: RatingReport) -> dict[str, Any]:
+    ratings, loo = rated.ratings, rated.leave_one_out
     people = () if isinstance(loo, str) else loo.people
     one_out: dict[str, Any] = {"why_undefined": loo} if isinstance(loo, str) else {}
     if not isinstance(loo, str):
         one_out = {"mean": loo.mean, "best": loo.best, "worst": loo.worst, "n_people": len(loo.defined)}
-    anova = {"why_undefined": found.anova} if isinstance(found.anova, str) else asdict(found.anova)
-    columns = zip(ratings.first, ratings.second, found.mean.tolist(), found.sd.tolist(), found.n.tolist(), strict=True)
+    anova = {"why_undefined": rated.anova} if isinstance(rated.anova, str) else asdict(rated.anova)
+    columns = zip(ratings.first, ratings.second, rated.mean.tolist(), rated.sd.tolist(), rated.n.tolist(), strict=True)
     return {
         "n_items": ratings.n_items,
         "n_people": len(ratings.people),
         "n_ratings": len(ratings.rating),
-        "noise": found.noise.estimate,
+        "noise": rated.noise.estimate,
         "leave_one_out": one_out,
-        "pairwise": asdict(found.pairwise),
-        "alpha": _agreement(found.alpha),
-        "alpha_by_genre": {name: _agreement(each) for name, each in found.by_genre.items()},
-        "alpha_by_level": {name: _agreement(each) for name, each in found.by_level.items()},
-        "to_adjudicate": len(found.waiting),
-        "conditions": [asdict(each) for each in found.conditions],
-        "anova": anova if found.anova else None,
-        "order_in_pair": {ratings.items[at]: asdict(test) for at, test in found.order_tests.items()},
+        "pairwise": asdict(rated.pairwise),
+        "alpha": _agreement(rated.alpha),
+        "alpha_by_genre": {name: _agreement(each) for name, each in rated.by_genre.items()},
+        "alpha_by_level": {name: _agreement(each) for name, each in rated.by_level.items()},
+        "to_adjudicate": len(rated.waiting),
+        "conditions": [asdict(each) for each in rated.conditions],
+        "anova": anova if rated.anova else None,
+        "order_in_pair": {ratings.items[at]: asdict(test) for at, test in rated.order_tests.items()},
         "people": [{"voter": ratings.people[p.row], "r": p.r, "n_items": p.n_items} for p in people],
         "items": [dict(zip(("first", "second", "mean", "sd", "n"), row, strict=True)) for row in columns],
         "issues": [str(issue) for issue in ratings.issues],
@@ -181,9 +181,9 @@ def _ratings_json(found: RatingReport) -> dict[str, Any]:
     }
 
 
-def _ratings_text(found: RatingReport) -> str:
-    ratings, loo = found.ratings, found.leave_one_out
-    noise = f"{found.noise.estimate:.3f}" if found.noise.estimate is not None else f"undefined: {found.noise.reason}"
+def _ratings_text(rated: RatingReport) -> str:
+    ratings, loo = rated.ratings, rated.leave_one_out
+    noise = f"{rated.noise.estimate:.3f}" if rated.noise.estimate is not None else f"undefined: {rated.noise.reason}"
     rows = [("items", f"{ratings.n_items:,}"), ("people", f"{len(ratings.people):,}"), ("noise (mean SD)", noise)]
     rows.insert(2, ("ratings", f"{len(ratings.rating):,}"))
     if isinstance(loo, str):
@@ -191,44 +191,45 @@ def _ratings_text(found: RatingReport) -> str:
     elif loo.mean is None:
         rows.append(("leave-one-out r", "undefined for everybody: " + (loo.people[0].reason if loo.people else "")))
     else:
-        said = f"{loo.mean:.3f} mean, {loo.best:.3f} best, {loo.worst:.3f} worst of {len(loo.defined):,} people"
-        rows.append(("leave-one-out r", said))
-    pairs = found.pairwise
+        sentence = f"{loo.mean:.3f} mean, {loo.best:.3f} best, {loo.worst:.3f} worst of {len(loo.defined):,} people"
+        rows.append(("leave-one-out r", sentence))
+    pairs = rated.pairwise
     rows.append(
         (
             "pairwise ρ",
             pairs.reason if pairs.mean is None else f"{pairs.mean:.3f} over {pairs.n_pairs:,} pairs of people",
         )
     )
-    rows.append(("α (interval)", _alpha_text(found.alpha)))
-    rows += [(f"α, {name}", _alpha_text(each)) for name, each in (*found.by_level.items(), *found.by_genre.items())]
-    rows.append(("to adjudicate", f"{len(found.waiting):,} items, a point or more apart"))
+    rows.append(("α (interval)", _alpha_text(rated.alpha)))
+    rows += [(f"α, {name}", _alpha_text(each)) for name, each in (*rated.by_level.items(), *rated.by_genre.items())]
+    rows.append(("to adjudicate", f"{len(rated.waiting):,} items, a point or more apart"))
     width = max(len(name) for name, _ in rows)
     parts = ["\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)]
-    parts += [_condition_text(each) for each in found.conditions]
-    if found.anova:
-        parts.append(found.anova if isinstance(found.anova, str) else _anova_text(found.anova))
+    parts += [_condition_text(each) for each in rated.conditions]
+    if rated.anova:
+        parts.append(rated.anova if isinstance(rated.anova, str) else _anova_text(rated.anova))
     return "\n\n".join([*parts, *(f"Note: {note}" for note in ratings.notes), *map(str, ratings.issues)])
 
 
-def _alpha_text(found: KrippendorffAlpha | str) -> str:
-    if isinstance(found, str):
-        return f"undefined: {found}"
-    return f"{found.alpha:.3f} ({found.interval(3)}) over {found.n_units:,} items"
+def _alpha_text(alpha: KrippendorffAlpha | str) -> str:
+    if isinstance(alpha, str):
+        return f"undefined: {alpha}"
+    return f"{alpha.alpha:.3f} ({alpha.interval(3)}) over {alpha.n_units:,} items"
 
 
-def _condition_text(found: ConditionComparison) -> str:
-    r = "undefined" if found.r is None else f"{found.r:.3f}"
-    noise = [("–" if each is None else f"{each:.3f}") for each in (found.noise_one, found.noise_other, found.noise_p)]
-    said = f"{found.one} and {found.other}: r = {r} over {found.n_items:,} items; noise {noise[0]}, {noise[1]}, p "
-    return said + noise[2] + (f" ({found.reason})" if found.reason else "")
+def _condition_text(condition: ConditionComparison) -> str:
+    r = "undefined" if condition.r is None else f"{condition.r:.3f}"
+    values = (condition.noise_one, condition.noise_other, condition.noise_p)
+    noise = ["–" if each is None else f"{each:.3f}" for each in values]
+    over = f"r = {r} over {condition.n_items:,} items; noise {noise[0]}, {noise[1]}, p {noise[2]}"
+    return f"{condition.one} and {condition.other}: {over}" + (f" ({condition.reason})" if condition.reason else "")
 
 
-def _anova_text(found: Anova) -> str:
+def _anova_text(anova: Anova) -> str:
     return "\n".join(
         f"{effect.name}: difference {effect.difference:+.3f}, "
-        f"F(1, {found.df_error}) = {effect.f:.2f}, p = {effect.p:.3g}"
-        for effect in (found.order, found.anchors, found.interaction)
+        f"F(1, {anova.df_error}) = {effect.f:.2f}, p = {effect.p:.3g}"
+        for effect in (anova.order, anova.anchors, anova.interaction)
     )
 
 
@@ -249,7 +250,7 @@ def groups_command(file: str, models: tuple[str, ...], encoding: str | None, as_
     scores = [score_groups(read.comparisons, load(model, tokens=tokens).cosines) for model in models]
     if as_json:
         counts = {"n_groups": len(groups), "n_comparisons": len(read.comparisons), "repeated": len(read.repeated)}
-        rows = [{"model": model, **asdict(found)} for model, found in zip(models, scores, strict=True)]
+        rows = [{"model": model, **asdict(score)} for model, score in zip(models, scores, strict=True)]
         write_json({"file": file, **counts, "models": rows, "notes": list(read.notes)})
     else:
         click.echo(_groups_text(read, len(groups), models, scores))
@@ -260,15 +261,15 @@ def _groups_text(read: GroupFile, n_groups: int, models: tuple[str, ...], scores
     if models:
         header = ("model", "overall", "positive", "distractor", "random", "Spearman", "covered")
         rows = []
-        for model, found in zip(models, scores, strict=True):
-            figures = [found.overall, found.positive, found.distractor, found.random]
-            values = [*(figure.value for figure in figures), found.spearman]
-            n = found.overall.n
+        for model, score in zip(models, scores, strict=True):
+            figures = [score.overall, score.positive, score.distractor, score.random]
+            values = [*(figure.value for figure in figures), score.spearman]
+            n = score.overall.n
             cells = ["–" if value is None else f"{value:.3f}" for value in values]
-            rows.append([model, *cells, f"{n}/{n + found.overall.n_missing}"])
+            rows.append([model, *cells, f"{n}/{n + score.overall.n_missing}"])
         parts.append(text_table(header, rows))
-        for model, found in zip(models, scores, strict=True):
-            reasons = {found.of(kind).reason for kind in ("positive", "distractor", "random")} | {found.reason}
+        for model, score in zip(models, scores, strict=True):
+            reasons = {score.of(kind).reason for kind in ("positive", "distractor", "random")} | {score.reason}
             parts += [f"{model}: {reason}" for reason in sorted(filter(None, reasons))]
     return "\n\n".join([*parts, *(f"Note: {note}" for note in read.notes), *map(str, read.repeated)])
 
@@ -299,11 +300,11 @@ def draw_writing_command(
     from ..questions.writing import draw_writing, pair_by_lot, pool_of, read_texts, task_page, write_form
 
     read = [read_texts(read_file(path), Path(path).name, encoding=encoding) for path in (texts, pool) if path]
-    larger, there = read[0].texts, pool_of(read[1].texts) if pool else []
+    larger, pool_texts = read[0].texts, pool_of(read[1].texts) if pool else []
     notes = [f"{path}: {note}" for path, one in zip((texts, pool), read, strict=False) for note in one.notes]
     rng = np.random.default_rng(seed)
     tasks, aside = draw_writing(larger, rng=rng)
-    lots, without = pair_by_lot(aside, there, rng=rng)
+    lots, without = pair_by_lot(aside, pool_texts, rng=rng)
     if batch is not None:
         write_file(batch, write_writing(tasks, task_size=task_size, ascii_only=ascii_only))
     if page is not None:
@@ -311,7 +312,7 @@ def draw_writing_command(
         write_file(page, html.encode("utf-8"))
     write_file(output, write_form(tasks, lots, without))
     if as_json:
-        counts = {"n_texts": len(larger), "n_pool": len(there), "n_to_write": len(tasks), "n_by_lot": len(lots)}
+        counts = {"n_texts": len(larger), "n_pool": len(pool_texts), "n_to_write": len(tasks), "n_by_lot": len(lots)}
         write_json({"output": output, "batch": batch, "page": page, **counts, "n_aside": len(without), "seed": seed,
                     "notes": notes})  # fmt: skip
         return
@@ -353,8 +354,8 @@ def written_items_command(
     write_file(output, write_pairs(pairs))
     if as_json:
         counts = {"n_pairs": len(pairs), "n_by_lot": len(form.lots) + len(by_lot), "n_aside": len(without)}
-        told = [str(issue) for issue in issues]
-        write_json({"output": output, **counts, "n_blank": blank, "issues": told, "seed": seed,
+        issue_texts = [str(issue) for issue in issues]
+        write_json({"output": output, **counts, "n_blank": blank, "issues": issue_texts, "seed": seed,
                     "notes": list(form.notes)})  # fmt: skip
         return
     click.echo(f"{len(pairs):,} pairs are in {output}; {blank:,} were left blank.")

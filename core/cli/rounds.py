@@ -49,11 +49,11 @@ def project_named(store: Store, named: str) -> str:
     projects = list_projects(store)
     if any(project.id == named for project in projects):
         return named
-    found = next((project.id for project in projects if project.name == named), None)
-    if found is None:
-        there = ", ".join(f"{project.name} ({project.id})" for project in projects) or "none"
-        raise StoreError(f"In this workspace no project is called {named!r}. There are: {there}.")
-    return found
+    project_id = next((project.id for project in projects if project.name == named), None)
+    if project_id is None:
+        known = ", ".join(f"{project.name} ({project.id})" for project in projects) or "none"
+        raise StoreError(f"In this workspace no project is called {named!r}. There are: {known}.")
+    return project_id
 
 
 def area_named(store: Store, project_id: str, area: str | None) -> int | None:
@@ -83,9 +83,9 @@ def _json(view: VotersView) -> dict[str, Any]:
 
 
 def _text(view: VotersView) -> str:
-    shown = view.table().drop(columns="voter_id")
-    rows = [[cell(value) for value in row] for row in shown.itertuples(index=False, name=None)]
-    return "\n\n".join([view.headline, view.alpha_said, text_table(list(shown.columns), rows), *view.blank()])
+    table = view.table().drop(columns="voter_id")
+    rows = [[cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    return "\n\n".join([view.headline, view.alpha_said, text_table(list(table.columns), rows), *view.blank()])
 
 
 Command = Callable[..., Any]
@@ -169,11 +169,11 @@ def draw_command(
     )
     settings = replace(settings, language=language)
     number = draw_round(store, project_id, settings, area_id=area_id, after=after)
-    found = _found(store, project_id, number, area_id)
+    round_ = _found(store, project_id, number, area_id)
     if as_json:
-        write_json({"round": number, "questions": found.n_comparisons, "items": found.n_items})
+        write_json({"round": number, "questions": round_.n_comparisons, "items": round_.n_items})
     else:
-        click.echo(f"{found.title}: {found.n_comparisons:,} questions about {found.n_items:,} items.")
+        click.echo(f"{round_.title}: {round_.n_comparisons:,} questions about {round_.n_items:,} items.")
 
 
 def _settings(scheme: str, scale: str, groups: Path | None, seed: int, sizes: dict[str, Any]) -> RoundSettings:
@@ -212,18 +212,18 @@ def batch_command(
     from ..store.ballots.comparisons import read_shown
 
     store, project_id, area_id = _opened(project, area)
-    found = _found(store, project_id, number, area_id)
-    shown = read_shown(store, project_id, found.id)
-    only = short_questions(store, found.id) if missing else None
+    round_ = _found(store, project_id, number, area_id)
+    questions = read_shown(store, project_id, round_.id)
+    only = short_questions(store, round_.id) if missing else None
     if table:
-        data = write_questions(shown, only=only)
+        data = write_questions(questions, only=only)
     else:
-        data = write_round(shown, found.asks, only=only, ascii_only=ascii_only)
+        data = write_round(questions, round_.asks, only=only, ascii_only=ascii_only)
     _write(target, data)
     if as_json:
         write_json({"file": str(target), "bytes": len(data)})
     else:
-        click.echo(f"{target}: {found.title}.")
+        click.echo(f"{target}: {round_.title}.")
 
 
 def _write(target: Path, data: bytes) -> None:
@@ -244,22 +244,22 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
     from ..views import file_kinds
 
     store, project_id, area_id = _opened(project, area)
-    found = _found(store, project_id, number, area_id)
+    round_ = _found(store, project_id, number, area_id)
     try:
         data = source.read_bytes()
     except OSError as error:
         raise InputError(f"{source} can't be read: {error.strerror}.") from error
     name = shown_name(source)
     file_kinds.check("round results", data, name, store, project_id)
-    preview = preview_upload(store, project_id, data, name, area_id, code=found.code)
+    preview = preview_upload(store, project_id, data, name, area_id, code=round_.code)
     if accept:
-        accept_upload(store, project_id, data, name, area_id, found=preview, code=found.code)
+        accept_upload(store, project_id, data, name, area_id, found=preview, code=round_.code)
     if as_json:
         write_json({"accepted": accept, "rows": preview.n_rows, "answers": preview.counts,
                     "issues": [str(issue) for issue in preview.issues]})  # fmt: skip
         return
-    told = ", ".join(f"{n:,} {kind}" for kind, n in preview.counts.items()) or "no answer"
-    click.echo(f"{name}: {told}. {'Accepted.' if accept else 'Nothing was accepted: add --accept.'}")
+    counts = ", ".join(f"{n:,} {kind}" for kind, n in preview.counts.items()) or "no answer"
+    click.echo(f"{name}: {counts}. {'Accepted.' if accept else 'Nothing was accepted: add --accept.'}")
 
 
 @rounds_command.command("simulate")
@@ -270,8 +270,8 @@ def simulate_round_command(project: str, number: int, area: str | None, as_json:
     from ..store.ballots.simulated import simulate_votes
 
     store, project_id, area_id = _opened(project, area)
-    found = _found(store, project_id, number, area_id)
-    n = simulate_votes(store, project_id, area_id=area_id, code=found.code)
+    round_ = _found(store, project_id, number, area_id)
+    n = simulate_votes(store, project_id, area_id=area_id, code=round_.code)
     if as_json:
         write_json({"answers": n})
     else:
@@ -311,17 +311,17 @@ def scores_command(project: str, number: int, target: Path, area: str | None, as
     from ..views.kinds import rounds as view
 
     store, project_id, area_id = _opened(project, area)
-    found = _found(store, project_id, number, area_id)
-    if not found.kind.about.scores_items:
-        _write(target, write_groups(view.compared_words(store, project_id, found)).encode("utf-8"))
+    round_ = _found(store, project_id, number, area_id)
+    if not round_.kind.about.scores_items:
+        _write(target, write_groups(view.compared_words(store, project_id, round_)).encode("utf-8"))
     else:
-        dataset = round_dataset(store, project_id, found.id)
+        dataset = round_dataset(store, project_id, round_.id)
         _write(target, to_csv(dataset))
         _write(target.with_suffix(".json"), to_json({str(name): value for name, value in dataset.attrs.items()}))
     opened, problems = view.opened_models(store, project_id)
-    table = view.models(store, project_id, found, opened)
+    table = view.models(store, project_id, round_, opened)
     if as_json:
         write_json({"file": str(target), "models": table.to_dict("records"), "problems": problems})
         return
     rows = [[cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
-    click.echo("\n\n".join([f"{target}: {found.title}.", text_table(list(table.columns), rows), *problems]))
+    click.echo("\n\n".join([f"{target}: {round_.title}.", text_table(list(table.columns), rows), *problems]))

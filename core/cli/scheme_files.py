@@ -30,8 +30,8 @@ FIGURES = {
 
 def with_named(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option `--named`."""
-    told = "What best and worst name, where the file itself can't tell: its items are numbers."
-    return click.option("--named", type=click.Choice(["items", "places"]), help=told)(command)
+    help_text = "What best and worst name, where the file itself can't tell: its items are numbers."
+    return click.option("--named", type=click.Choice(["items", "places"]), help=help_text)(command)
 
 
 @contextmanager
@@ -45,13 +45,13 @@ def _asking() -> Iterator[None]:
         raise InputError(f"{error} On the command line: --named items or --named places.") from error
 
 
-def estimate_text(found: Estimate) -> str:
+def estimate_text(estimate: Estimate) -> str:
     """An estimate with its interval or the reason."""
-    if found.estimate is None:
-        return f"undefined: {found.reason}"
-    if found.lower is None or found.upper is None:
-        return f"{found.estimate:.3f} ({found.reason})"
-    return f"{found.estimate:.3f} ({found.lower:.3f} to {found.upper:.3f})"
+    if estimate.estimate is None:
+        return f"undefined: {estimate.reason}"
+    if estimate.lower is None or estimate.upper is None:
+        return f"{estimate.estimate:.3f} ({estimate.reason})"
+    return f"{estimate.estimate:.3f} ({estimate.lower:.3f} to {estimate.upper:.3f})"
 
 
 @click.command("compare-schemes")
@@ -75,36 +75,36 @@ def compare_schemes_command(
             read_scored(read_file(path, "scores"), Path(path).name, named=named, encoding=encoding)
             for path in (first, second)
         )
-    found, notes = side_by_side(one, other, seed=seed)
+    compared, notes = side_by_side(one, other, seed=seed)
     notes = (*notes, *one.notes, *other.notes)
     issues = [f"{scored.name}, {issue}" for scored in (one, other) for issue in scored.issues]
     if as_json:
-        figures = {name: asdict(figure) for name, figure in found.figures.items()}
-        only = {"only_first": list(found.only_one), "only_second": list(found.only_other)}
-        rows = found.table.to_dict("records")
-        head = {"first": first, "second": second, "n": found.n, "over": found.over, "figures": figures}
+        figures = {name: asdict(figure) for name, figure in compared.figures.items()}
+        only = {"only_first": list(compared.only_one), "only_second": list(compared.only_other)}
+        rows = compared.table.to_dict("records")
+        head = {"first": first, "second": second, "n": compared.n, "over": compared.over, "figures": figures}
         write_json({**head, **only, "items": rows, "notes": list(notes), "issues": issues})
         return
-    lines = [("items both scored", f"{found.n:,}")]
-    lines += [(FIGURES[name], estimate_text(figure)) for name, figure in found.figures.items()]
+    lines = [("items both scored", f"{compared.n:,}")]
+    lines += [(FIGURES[name], estimate_text(figure)) for name, figure in compared.figures.items()]
     only_said = [
-        (f"only in {name}", f"{len(ids):,} items") for name, ids in zip(found.names, _only(found), strict=True)
+        (f"only in {name}", f"{len(ids):,} items") for name, ids in zip(compared.names, _only(compared), strict=True)
     ]
     width = max(len(label) for label, _ in [*lines, *only_said])
     parts = ["\n".join(f"{label.ljust(width)}  {value}" for label, value in [*lines, *only_said])]
-    if found.over:
-        parts.append(f"In brackets: 90% intervals over {found.over}; votes and ratings are taken as they are.")
-    if found.n and n_items > 0:
+    if compared.over:
+        parts.append(f"In brackets: 90% intervals over {compared.over}; votes and ratings are taken as they are.")
+    if compared.n and n_items > 0:
         parts.append("Where they part most (gap above 0: the first puts it higher):")
         header = ("item", "rank, first", "rank, second", "gap")
         columns = ("item", "rank_one", "rank_other", "gap")
-        shown = found.table.head(n_items)[list(columns)].itertuples(index=False)
-        parts.append(text_table(header, [[str(item), f"{a:g}", f"{b:g}", f"{gap:+g}"] for item, a, b, gap in shown]))
+        worst = compared.table.head(n_items)[list(columns)].itertuples(index=False)
+        parts.append(text_table(header, [[str(item), f"{a:g}", f"{b:g}", f"{gap:+g}"] for item, a, b, gap in worst]))
     click.echo("\n\n".join([*parts, *(f"Note: {note}" for note in notes), *issues]))
 
 
-def _only(found: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return found.only_one, found.only_other
+def _only(compared: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return compared.only_one, compared.only_other
 
 
 @click.command("best-worst")
@@ -121,57 +121,57 @@ def best_worst_command(file: str, seed: int, named: Named | None, encoding: str 
 
     with _asking():
         read = read_best_worst(read_file(file, "best–worst"), Path(file).name, named=named, encoding=encoding)
-    found = report(read, seed=seed)
+    scored = report(read, seed=seed)
     if as_json:
-        write_json({"file": file, **_best_worst_json(found)})
+        write_json({"file": file, **_best_worst_json(scored)})
     else:
-        click.echo(_best_worst_text(found))
+        click.echo(_best_worst_text(scored))
 
 
-def _rows(found: BestWorstReport) -> list[tuple[Any, ...]]:
-    columns: list[Any] = [found.read.items, found.shown.tolist(), found.best.tolist(), found.worst.tolist()]
-    for scores in (found.counts, found.theta):
+def _rows(scored: BestWorstReport) -> list[tuple[Any, ...]]:
+    columns: list[Any] = [scored.read.items, scored.shown.tolist(), scored.best.tolist(), scored.worst.tolist()]
+    for scores in (scored.counts, scored.theta):
         columns += [scores.score.tolist(), scores.lower.tolist(), scores.upper.tolist()]
     rows = list(zip(*columns, strict=True))
-    key = 4 if found.theta.score[0] != found.theta.score[0] else 7
+    key = 4 if scored.theta.score[0] != scored.theta.score[0] else 7
     return sorted(rows, key=lambda row: -row[key])
 
 
-def _best_worst_json(found: BestWorstReport) -> dict[str, Any]:
+def _best_worst_json(scored: BestWorstReport) -> dict[str, Any]:
     names = ("item", "shown", "best", "worst", "count", "count_lower", "count_upper", "theta", "lower", "upper")
-    read = found.read
+    read = scored.read
     return {
         "n_judgements": read.n_judgements,
         "n_voters": len(read.voters),
-        "halves_of_judgements": asdict(found.by_judgement),
-        "halves_of_voters": asdict(found.by_voter),
-        "why_undefined": {"count": found.counts.reason, "theta": found.theta.reason},
-        "items": [dict(zip(names, row, strict=True)) for row in _rows(found)],
+        "halves_of_judgements": asdict(scored.by_judgement),
+        "halves_of_voters": asdict(scored.by_voter),
+        "why_undefined": {"count": scored.counts.reason, "theta": scored.theta.reason},
+        "items": [dict(zip(names, row, strict=True)) for row in _rows(scored)],
         "issues": [str(issue) for issue in read.issues],
         "notes": list(read.notes),
     }
 
 
-def _best_worst_text(found: BestWorstReport) -> str:
-    read = found.read
+def _best_worst_text(scored: BestWorstReport) -> str:
+    read = scored.read
     who = f"{len(read.voters):,} voters" if read.voters else "voters unknown"
     parts = [f"{read.n_judgements:,} judgements of {len(read.items):,} items, {who}."]
-    halves = (("judgements", found.by_judgement), ("voters", found.by_voter))
+    halves = (("judgements", scored.by_judgement), ("voters", scored.by_voter))
     parts.append("\n".join(f"Halves of the {what}: {halves_text(each)}" for what, each in halves))
     header = ("item", "shown", "best", "worst", "count (90%)", "score θ (90%)")
     rows = [
-        [str(row[0]), *(f"{n:,}" for n in row[1:4]), _bounded(*row[4:7]), _bounded(*row[7:10])] for row in _rows(found)
+        [str(row[0]), *(f"{n:,}" for n in row[1:4]), _bounded(*row[4:7]), _bounded(*row[7:10])] for row in _rows(scored)
     ]
     parts.append(text_table(header, rows))
-    parts += sorted({reason for reason in (found.counts.reason, found.theta.reason) if reason})
+    parts += sorted({reason for reason in (scored.counts.reason, scored.theta.reason) if reason})
     return "\n\n".join([*parts, *(f"Note: {note}" for note in read.notes), *map(str, read.issues)])
 
 
-def halves_text(found: Halves) -> str:
+def halves_text(halves: Halves) -> str:
     """ρ and r of halves, or why there are none."""
-    if found.spearman is None or found.pearson is None:
-        return f"undefined: {found.reason}."
-    return f"Spearman's ρ {found.spearman:.3f}, Pearson's r {found.pearson:.3f} (mean of {found.n_splits:,} splits)."
+    if halves.spearman is None or halves.pearson is None:
+        return f"undefined: {halves.reason}."
+    return f"Spearman's ρ {halves.spearman:.3f}, Pearson's r {halves.pearson:.3f} (mean of {halves.n_splits:,} splits)."
 
 
 def _bounded(value: float, lower: float, upper: float) -> str:
@@ -211,10 +211,10 @@ def draw_tuples_command(
             raise InputError(f"--keep is a share above 0, at most 1; found {keep:g}.")
         with _asking():
             read = read_best_worst(read_file(after, "best–worst"), Path(after).name, named=named, encoding=encoding)
-        found = report(read, seed=seed, resamples=1, splits=1)
-        if np.isnan(found.theta.score).all():
-            raise InputError(f"The answers of {after} give no scores. {found.theta.reason}.")
-        known = dict(zip(found.read.items, found.theta.score.tolist(), strict=True))
+        scored = report(read, seed=seed, resamples=1, splits=1)
+        if np.isnan(scored.theta.score).all():
+            raise InputError(f"The answers of {after} give no scores. {scored.theta.reason}.")
+        known = dict(zip(scored.read.items, scored.theta.score.tolist(), strict=True))
         unknown = [text for text in known if text not in texts]
         if unknown:
             raise InputError(f"{after} has items that {items} lacks, {unknown[0]!r} for one.")
@@ -225,8 +225,8 @@ def draw_tuples_command(
         counts = {"n_tuples": len(tuples), "n_items": len(np.unique(tuples))}
         write_json({"output": output, **counts, "seed": seed, "notes": list(listed.notes)})
     else:
-        told = f"{len(tuples):,} tuples of {len(np.unique(tuples)):,} items are in {output}."
-        click.echo("\n\n".join([told, *(f"Note: {note}" for note in listed.notes)]))
+        message = f"{len(tuples):,} tuples of {len(np.unique(tuples)):,} items are in {output}."
+        click.echo("\n\n".join([message, *(f"Note: {note}" for note in listed.notes)]))
 
 
 @click.command("group-orders")
@@ -252,44 +252,44 @@ def group_orders_command(
 
     known, notes = [], []
     if groups is not None:
-        held = read_group_file(read_file(groups, "target groups"), Path(groups).name, encoding=encoding)
-        known, notes = groups_of(held.comparisons), [f"{groups}: {note}" for note in held.notes]
+        group_file = read_group_file(read_file(groups, "target groups"), Path(groups).name, encoding=encoding)
+        known, notes = groups_of(group_file.comparisons), [f"{groups}: {note}" for note in group_file.notes]
     read = read_orders(read_file(file, "orders"), Path(file).name, known, encoding=encoding)
     notes += read.notes
     strange = sorted(set(leave_out) - set(read.orders))
     if strange:
         raise InputError(f"{file} has no voter {', '.join(strange)} to leave out.")
-    found = group_agreement(read.orders)
-    out = [*leave_out, *(found.proposed if leave_out_proposed else ())]
-    kept = without(read.orders, out)
-    comparisons = comparisons_of(kept, known)
+    agreement = group_agreement(read.orders)
+    out = [*leave_out, *(agreement.proposed if leave_out_proposed else ())]
+    orders = without(read.orders, out)
+    comparisons = comparisons_of(orders, known)
     if output is not None:
         write_file(output, write_groups(comparisons).encode("utf-8"))
-    after = group_agreement(kept) if out else found
+    after = group_agreement(orders) if out else agreement
     if as_json:
         counts = {"n_targets": len(read.targets), "n_comparisons": len(comparisons), "left_out": sorted(set(out))}
         texts = {"issues": list(map(str, read.issues)), "notes": notes}
-        write_json({"file": file, **counts, "agreement": asdict(found), "agreement_after": after.mean, **texts})
+        write_json({"file": file, **counts, "agreement": asdict(agreement), "agreement_after": after.mean, **texts})
         return
-    parts = [_agreement_text(found, len(read.targets))]
+    parts = [_agreement_text(agreement, len(read.targets))]
     if out:
         parts.append(f"Without {', '.join(sorted(set(out)))}: mean ρ {after.mean:.3f}.")
     parts.append(f"{len(comparisons):,} comparisons" + (f" are in {output}." if output else "; --output writes them."))
     click.echo("\n\n".join([*parts, *(f"Note: {note}" for note in notes), *map(str, read.issues)]))
 
 
-def _agreement_text(found: GroupAgreement, n_targets: int) -> str:
-    people = sorted(found.people, key=lambda one: (one.agreement is None, one.agreement))
+def _agreement_text(agreement: GroupAgreement, n_targets: int) -> str:
+    people = sorted(agreement.people, key=lambda one: (one.agreement is None, one.agreement))
     rows = [
         [one.voter, "–" if one.agreement is None else f"{one.agreement:.3f}", f"{one.n:,}", f"{one.n_targets:,}"]
         for one in people
     ]
-    bound = "undefined: fewer than three people" if found.bound is None else f"{found.bound:.3f}"
-    proposed = ", ".join(found.proposed) or "nobody"
+    bound = "undefined: fewer than three people" if agreement.bound is None else f"{agreement.bound:.3f}"
+    proposed = ", ".join(agreement.proposed) or "nobody"
     return "\n\n".join(
         [
-            f"{n_targets:,} targets, {len(found.people):,} people; mean pairwise ρ {found.mean:.3f} over "
-            f"{found.n_pairs:,} pairs of people.",
+            f"{n_targets:,} targets, {len(agreement.people):,} people; mean pairwise ρ {agreement.mean:.3f} over "
+            f"{agreement.n_pairs:,} pairs of people.",
             f"Mean minus one SD: {bound}. Proposed for exclusion: {proposed}.",
             text_table(("voter", "mean ρ with others", "others", "targets"), rows),
         ]

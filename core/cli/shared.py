@@ -20,8 +20,8 @@ def with_json(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def with_encoding(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option `--encoding`, of the files that it reads."""
-    told = "Of the files, such as cp1252 or gbk; detected where it isn't given."
-    return click.option("--encoding", help=told)(command)
+    help_text = "Of the files, such as cp1252 or gbk; detected where it isn't given."
+    return click.option("--encoding", help=help_text)(command)
 
 
 def _plain(value: Any) -> Any:

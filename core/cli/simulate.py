@@ -78,18 +78,18 @@ def equal_time_command(
     plan = protocol_of(protocol).plan_within(len(z), n_ballots, keep, votes)
     guess = ForecastAssumptions(z, Panel(voters))
     settings = EqualTimeSettings(panels, kinds or OTHERS, stretch, shift)
-    found = simulate_equal_time(guess, plan, protocol, seed=seed, settings=settings)
+    equal_time = simulate_equal_time(guess, plan, protocol, seed=seed, settings=settings)
     if as_json:
         asked: dict[str, Any] = {
             "seed": seed,
-            "items": found.n_items,
-            "n_comparisons": found.n_comparisons,
-            "panels": found.n_panels,
+            "items": equal_time.n_items,
+            "n_comparisons": equal_time.n_comparisons,
+            "panels": equal_time.n_panels,
         }
         asked |= {"read": read, "decide": decide, "goal": goal, "appearances": plan.appearances}
-        write_json(asked | asdict(at_times(found, times, goal)))
+        write_json(asked | asdict(at_times(equal_time, times, goal)))
         return
-    view = view_of(found, times, goal)
+    view = view_of(equal_time, times, goal)
     cells = [[str(value) for value in row] for row in view.table.itertuples(index=False)]
     table = text_table(list(view.table.columns), cells)
     click.echo("\n\n".join([f"{view.headline}", table, *view.lines]))

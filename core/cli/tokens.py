@@ -60,15 +60,15 @@ def tokens_command(
     if output:
         write_file(output, write_list(lists.areas))
     if as_json:
-        told: dict[str, Any] = {
+        answer: dict[str, Any] = {
             "file": file,
             "areas": [{"name": each.name, "tokens": list(each.tokens), "items": each.n_items} for each in lists.areas],
             "notes": [asdict(note) for note in lists.notes],
         }
         if rare is not None:
-            told["rare"] = rare.to_dict("records")
-            told["frequency_notes"] = [asdict(note) for note in remarks]
-        write_json(told)
+            answer["rare"] = rare.to_dict("records")
+            answer["frequency_notes"] = [asdict(note) for note in remarks]
+        write_json(answer)
         return
     for each in lists.areas:
         click.echo(f"{each.name} ({many(len(each.tokens), 'token')}): {', '.join(each.tokens)}")

@@ -103,12 +103,12 @@ def rehearse_command(project: str, voters: int, area: str | None, browser: bool,
     store = open_store()
     project_id = project_named(store, project)
     area_id = area_named(store, project_id, area)
-    found = measure_now(store, rehearsal_of(store, project_id, area_id, n_voters=voters, browser=browser)).result
+    rehearsed = measure_now(store, rehearsal_of(store, project_id, area_id, n_voters=voters, browser=browser)).result
     if as_json:
-        write_json(to_json(found) | {"fine": found.is_fine})
+        write_json(to_json(rehearsed) | {"fine": rehearsed.is_fine})
     else:
-        click.echo(_rehearsed_text(found))
-    if not found.is_fine:
+        click.echo(_rehearsed_text(rehearsed))
+    if not rehearsed.is_fine:
         sys.exit(1)
 
 
@@ -117,7 +117,7 @@ def _rehearsed_text(found: Rehearsed) -> str:
 
     view = rehearsal_view(found)
     screens = [(heading, f"{n_words:,}", buttons) for heading, n_words, buttons in view.screens.itertuples(index=False)]
-    kept = (
+    sentence = (
         f"The table of votes in the dataset (campaign/votes.csv): {found.n_rows:,} rows of the rehearsal, its last ones"
     )
     rows = [[cell(value) for value in row] for row in found.votes.itertuples(index=False, name=None)]
@@ -126,7 +126,7 @@ def _rehearsed_text(found: Rehearsed) -> str:
         "\n".join(found.problems),
         "What a voter sees, in order:\n" + text_table(tuple(view.screens.columns), screens),
         view.pay,
-        f"{kept}:\n" + text_table([f"{name} ({kind})" for name, kind in found.columns], rows),
+        f"{sentence}:\n" + text_table([f"{name} ({kind})" for name, kind in found.columns], rows),
         found.browser,
         view.untouched,
     ]
@@ -153,15 +153,15 @@ def check_command(workspace: Path | None, head: str | None, as_json: bool) -> No
         raise StoreError(f"There is no workspace in {folder}. Name its folder with --workspace or RUNOFF_WORKSPACE.")
     store = open_store(folder)
     checked = check_store(store)
-    found = [] if head is None else _entries_with(store, head)
+    entries = [] if head is None else _entries_with(store, head)
     if as_json:
-        named = {} if head is None else {"head": head, "entries": [{"project": p, "entry": n} for p, n in found]}
+        named = {} if head is None else {"head": head, "entries": [{"project": p, "entry": n} for p, n in entries]}
         write_json(_json(folder, checked) | named)
     else:
-        told = [f"The head {head} is that of entry {n} of the project {project}." for project, n in found]
-        missing = [] if head is None or found else [f"No project's chain has the head {head}."]
-        click.echo("\n".join([_text(folder, checked), *told, *missing]))
-    if not checked.is_fine or (head is not None and not found):
+        lines = [f"The head {head} is that of entry {n} of the project {project}." for project, n in entries]
+        missing = [] if head is None or entries else [f"No project's chain has the head {head}."]
+        click.echo("\n".join([_text(folder, checked), *lines, *missing]))
+    if not checked.is_fine or (head is not None and not entries):
         sys.exit(1)
 
 
@@ -349,10 +349,10 @@ def archived_command(
     read = [(name, in_utf8(data, name, encoding)) for name, data in map(_read, files)]
     for name, data in read:
         file_kinds.check("archived results", data, name)
-    said: dict[str, Any] = _pairs(columns, "--column", set(ROLES))
+    columns_of: dict[str, Any] = _pairs(columns, "--column", set(ROLES))
     if separator:
-        said["separator"] = separator
-    mapping = replace(archive_mapping(open_results(read[0][1], read[0][0])), **said)
+        columns_of["separator"] = separator
+    mapping = replace(archive_mapping(open_results(read[0][1], read[0][0])), **columns_of)
     mapping = mapping.saying(
         ValueMeanings(
             choices=tuple(_pairs(choices, "--choice", None).items()),
@@ -372,13 +372,13 @@ def archived_command(
         )
     except OpenQuestionsError as error:
         raise InputError(f"{error} {_say_it_with(error.questions)}") from error
-    given = get_project(open_store(), done.project_id).name
+    project_name = get_project(open_store(), done.project_id).name
     if as_json:
-        told = {"project": done.project_id, "name": given, "tokens": done.n_tokens, "items": done.n_items}
-        told |= {"comparisons": done.n_comparisons, "answers": done.counts, "open": done.why_open or None}
-        write_json(told | {"notes": [str(note) for note in done.notes]})
+        answer = {"project": done.project_id, "name": project_name, "tokens": done.n_tokens, "items": done.n_items}
+        answer |= {"comparisons": done.n_comparisons, "answers": done.counts, "open": done.why_open or None}
+        write_json(answer | {"notes": [str(note) for note in done.notes]})
         return
-    click.echo(f"{given}: {done.n_tokens:,} tokens, {done.n_items:,} items, {done.n_comparisons:,} comparisons.")
+    click.echo(f"{project_name}: {done.n_tokens:,} tokens, {done.n_items:,} items, {done.n_comparisons:,} comparisons.")
     rows = [(file, kind, f"{n:,}") for file, counts in done.counts.items() for kind, n in counts.items()]
     click.echo(text_table(("file", "answers", "number"), rows))
     for note in (*map(str, done.notes), done.why_open):
@@ -395,13 +395,13 @@ def _say_it_with(questions: Sequence[ValueQuestion]) -> str:
         "status": ("--status", ("rejected",)),
         "approve": ("--approve", ("yes",)),
     }
-    told, known = [], []
+    options, known = [], []
     for role, (option, meanings) in examples.items():
         values = sorted(question.value for question in questions if question.role == role)
-        told += [shlex.join([option, f"{value}={meanings[at % len(meanings)]}"]) for at, value in enumerate(values)]
+        options += [shlex.join([option, f"{value}={meanings[at % len(meanings)]}"]) for at, value in enumerate(values)]
         if values:
             known.append(f"{option} takes {', '.join(filter(None, MEANT[role]))}")
-    return f"Say it, for example with {' '.join(told)}, where that is what they mean ({'; '.join(known)})."
+    return f"Say it, for example with {' '.join(options)}, where that is what they mean ({'; '.join(known)})."
 
 
 def _read(path: str) -> tuple[str, bytes]:

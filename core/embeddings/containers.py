@@ -63,21 +63,21 @@ def safetensors(start: bytes, name: str) -> str:
     length = int.from_bytes(start[:8], "little")
     if not 2 <= length <= _MOST_HEADER or start[8:9] != b"{":
         return ""
-    tensor, told = "NAME", "NAME is that of its array of vectors"
+    tensor, message = "NAME", "NAME is that of its array of vectors"
     try:
         header = parse_json(start[8 : 8 + length])
         shapes = {key: entry["shape"] for key, entry in header.items() if key != "__metadata__"}
         tables = [key for key, shape in shapes.items() if len(shape) == 2]
         if len(tables) == 1:
-            tensor, told = tables[0], f"it holds {_listed(shapes)}"
+            tensor, message = tables[0], f"it holds {_listed(shapes)}"
         elif shapes:
-            told = f"NAME is one of its {len(shapes)} arrays, such as {_listed(shapes)}"
+            message = f"NAME is one of its {len(shapes)} arrays, such as {_listed(shapes)}"
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         if len(start) >= 8 + length:
             return ""
     file, array, words = _named(name)
     return (
-        f"a safetensors file, which has arrays but no words; {told}. In Python: import numpy as np; from "
+        f"a safetensors file, which has arrays but no words; {message}. In Python: import numpy as np; from "
         f"safetensors.numpy import load_file; np.save({array}, load_file({file})[{_quoted(tensor)}]). "
         f"{_LIST.format(words=words)}; a model2vec folder has them in tokenizer.json. {_then(name)}"
     )
@@ -346,13 +346,13 @@ class _Zipped(Content):
         try:
             archive = zipfile.ZipFile(file)
             members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith(_HIDDEN)]
-            if len(members) != 1 and (told := zipped(archive, members, name)):
-                raise InputError(f"{name} is {told}")
+            if len(members) != 1 and (reason := zipped(archive, members, name)):
+                raise InputError(f"{name} is {reason}")
             if len(members) != 1:
-                shown = ", ".join(member.filename[:60] for member in members[:5])
-                found = f"{len(members)} files ({shown}{', …' if len(members) > 5 else ''})" if members else "no file"
+                names = ", ".join(member.filename[:60] for member in members[:5])
+                content = f"{len(members)} files ({names}{', …' if len(members) > 5 else ''})" if members else "no file"
                 raise InputError(
-                    f"{name} is a zip archive of {found}; one that holds exactly one file can be read as it is. "
+                    f"{name} is a zip archive of {content}; one that holds exactly one file can be read as it is. "
                     "Unpack it and choose the file inside."
                 )
             if members[0].flag_bits & 1:

@@ -338,10 +338,10 @@ def refuse(head: FileHead) -> None:
     if twice := packing_of(head.start):
         raise InputError(f"{head.name} is packed twice ({head.packing} and {twice}): unpack it once.")
     inside = PurePath(head.name).stem if head.packing else head.name
-    held = f"holds, packed by {head.packing}," if head.packing else "is"
+    verb = f"holds, packed by {head.packing}," if head.packing else "is"
     for known in containers.KNOWN:
-        if told := known(head.start, inside):
-            raise InputError(f"{head.name} {held} {told}")
+        if reason := known(head.start, inside):
+            raise InputError(f"{head.name} {verb} {reason}")
     if other := encoding.foreign(head.start):
         key, what = other
         raise InputError(f"{head.name} is {what}{within}: {_REMEDIES.get(key, _OTHER)}.")

@@ -307,7 +307,7 @@ def _open_vectors(folder: Path, info: EmbeddingInfo) -> Embedding:
     """The vectors imported into `folder`, which `info` describes; raises `InputError` for damaged ones."""
     vocabulary = read_vocabulary(folder)
     if len(vocabulary) != info.n_words:
-        found = f"{len(vocabulary)} words instead of {info.n_words}"
-        raise InputError(f"The embedding in {folder} is damaged: it has {found}. Import it again.")
+        damage = f"{len(vocabulary)} words instead of {info.n_words}"
+        raise InputError(f"The embedding in {folder} is damaged: it has {damage}. Import it again.")
     subwords = map_subwords(folder, info)
     return Embedding(info, vocabulary, *map_vectors(folder, info), partial=False, subwords=subwords)

@@ -102,9 +102,9 @@ class _Candidates:
     def add(self, start: int, cosines: np.ndarray) -> None:
         """A block of cosines, a row a row of the matrix from `start` on, a column a vector."""
         reach = np.where(np.isfinite(self._bound), self._bound - _MARGIN, np.finfo(np.float32).min)
-        there = cosines >= reach.astype(np.float32)
-        for at in np.flatnonzero(there.any(axis=0)).tolist():
-            places = np.flatnonzero(there[:, at])
+        is_near = cosines >= reach.astype(np.float32)
+        for at in np.flatnonzero(is_near.any(axis=0)).tolist():
+            places = np.flatnonzero(is_near[:, at])
             self._take(at, start + places, cosines[places, at])
 
     def _take(self, at: int, rows: np.ndarray, cosines: np.ndarray) -> None:
@@ -113,8 +113,8 @@ class _Candidates:
         if len(sure) > self._n:
             bound = float(np.partition(sure, len(sure) - self._n)[len(sure) - self._n])
             self._bound[at] = bound
-            kept = cosines >= np.float32(bound - _MARGIN)
-            rows, cosines = rows[kept], cosines[kept]
+            is_near = cosines >= np.float32(bound - _MARGIN)
+            rows, cosines = rows[is_near], cosines[is_near]
         self._rows[at], self._cosines[at] = rows, cosines
 
     def rows(self) -> list[np.ndarray]:

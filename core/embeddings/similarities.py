@@ -70,10 +70,10 @@ def read_pairs(source: Source, recognised: Recognised, notes: list[str]) -> Simi
     order = np.argsort(keys, kind="stable")
     is_first = np.append(True, np.diff(keys[order]) != 0)
     _check_contradictions(source.name, rows, encoded, order, is_first)
-    kept = order[is_first]
+    rows_of_pairs = order[is_first]
     _note(rows, int((~is_first).sum()), notes)
-    first, second = np.divmod(keys[kept], len(words))
-    return SimilarityPairs(words, first.astype(np.int32), second.astype(np.int32), rows.values[kept])
+    first, second = np.divmod(keys[rows_of_pairs], len(words))
+    return SimilarityPairs(words, first.astype(np.int32), second.astype(np.int32), rows.values[rows_of_pairs])
 
 
 def _check_contradictions(
@@ -212,8 +212,8 @@ def open_pairs(folder: Path, info: EmbeddingInfo) -> Similarities:
         raise InputError(f"{path} can't be read ({error}). Import the similarities again.") from error
     words = read_vocabulary(folder)
     if (len(words), len(values)) != (info.n_words, info.n_pairs):
-        found = f"{len(words)} tokens and {len(values)} pairs instead of {info.n_words} and {info.n_pairs}"
-        raise InputError(f"The similarities in {folder} are damaged: there are {found}. Import them again.")
+        counts = f"{len(words)} tokens and {len(values)} pairs instead of {info.n_words} and {info.n_pairs}"
+        raise InputError(f"The similarities in {folder} are damaged: there are {counts}. Import them again.")
     return Similarities(info, SimilarityPairs(words, first, second, values))
 
 

@@ -197,10 +197,10 @@ class FolderSink:
     def finish(self, info: EmbeddingInfo) -> EmbeddingInfo:
         """Drop duplicates, complete `info` with the counts, and write it as the last of the files."""
         self.close()
-        kept = first_positions(read_vocabulary(self._folder)) if self._n_words else None
-        if kept is not None:
-            self._compact(kept)
-        n_words = self._n_words if kept is None else len(kept)
+        rows = first_positions(read_vocabulary(self._folder)) if self._n_words else None
+        if rows is not None:
+            self._compact(rows)
+        n_words = self._n_words if rows is None else len(rows)
         info = replace(info, n_words=n_words, dimensions=self._dimensions, n_duplicates=self._n_words - n_words)
         norms = np.fromfile(self._folder / NORMS, dtype=np.float32)
         info = describe(info, read_vocabulary(self._folder), norms)
@@ -340,9 +340,9 @@ class MemorySink:
         """The completed info, words, vectors and norms; of a word that stood several times the first is kept."""
         words = pa.chunked_array(self._words, pa.string())
         matrix, norms = self._matrix[: self._n_words], np.concatenate([np.empty(0, np.float32), *self._norms])
-        kept = first_positions(words)
-        if kept is not None:
-            words, matrix, norms = words.take(pa.array(kept)), compact(matrix, kept), norms[kept]
+        rows = first_positions(words)
+        if rows is not None:
+            words, matrix, norms = words.take(pa.array(rows)), compact(matrix, rows), norms[rows]
         n_duplicates = self._n_words - len(words)
         info = replace(info, n_words=info.n_words - n_duplicates, n_duplicates=n_duplicates)
         return describe(info, words, norms), words, matrix, norms

@@ -46,7 +46,7 @@ def hash_ngrams(words: Sequence[bytes], min_n: int, max_n: int, n_buckets: int) 
     at_byte = np.append(starts, len(data))
     begin = np.arange(len(starts))
     hashes = np.full(len(starts), _FNV_OFFSET, dtype=np.uint32)
-    found: list[tuple[np.ndarray, np.ndarray]] = []
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
     n = 0
     while n < max_n:
         n += 1
@@ -57,12 +57,12 @@ def hash_ngrams(words: Sequence[bytes], min_n: int, max_n: int, n_buckets: int) 
         hashes = _extend(hashes, data, at_byte[begin + n - 1], at_byte[begin + n])
         if n >= min_n:
             whole = (begin != first[begin]) & (begin + 1 != last[begin]) if n == 1 else slice(None)
-            found.append(((hashes % np.uint32(n_buckets))[whole], owners[begin][whole]))
-    if not found:
+            parts.append(((hashes % np.uint32(n_buckets))[whole], owners[begin][whole]))
+    if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     return (
-        np.concatenate([buckets for buckets, _ in found]).astype(np.int64),
-        np.concatenate([owner for _, owner in found]).astype(np.int64),
+        np.concatenate([buckets for buckets, _ in parts]).astype(np.int64),
+        np.concatenate([owner for _, owner in parts]).astype(np.int64),
     )
 
 

@@ -90,12 +90,12 @@ class LookUp:
         composed = unicodedata.normalize("NFC", token)
         joined = "_".join(composed.split())
         if self.multiword == "underscore" and len(parts_of(token)) > 1:
-            found = [joined]
+            spellings = [joined]
         else:
-            found = [token, composed, unicodedata.normalize("NFD", token), composed.replace(" ", "_")]
+            spellings = [token, composed, unicodedata.normalize("NFD", token), composed.replace(" ", "_")]
         if self.lower:
-            found += [unicodedata.normalize("NFC", text.lower()) for text in found]
-        return tuple(dict.fromkeys(found))
+            spellings += [unicodedata.normalize("NFC", text.lower()) for text in spellings]
+        return tuple(dict.fromkeys(spellings))
 
     def has_remedy(self, remedy: Remedy) -> bool:
         """Whether missing tokens are looked up in this way too."""
@@ -170,8 +170,8 @@ def names_found(
         for token, word in zip(tokens, whole, strict=True)
     ]
     words = list(dict.fromkeys(word for some in parts for word in some))
-    found = dict(zip(words, spelling(words), strict=True))
-    return [" + ".join(found[word] or f"{word} (n-grams)" for word in some) for some in parts]
+    spelled = dict(zip(words, spelling(words), strict=True))
+    return [" + ".join(spelled[word] or f"{word} (n-grams)" for word in some) for some in parts]
 
 
 MAX_REMEMBERED = 500_000  # tokens whose row is kept
@@ -321,8 +321,8 @@ class Embedding:
 
     def holds(self, words: Sequence[str]) -> set[str]:
         """Those of the words that the vocabulary has, as they stand."""
-        there = pc.is_in(self._vocabulary, value_set=pa.array(words, pa.string()))
-        return set(self._vocabulary.filter(there).to_pylist())
+        is_known = pc.is_in(self._vocabulary, value_set=pa.array(words, pa.string()))
+        return set(self._vocabulary.filter(is_known).to_pylist())
 
     def found_as(self, tokens: Sequence[str]) -> list[str]:
         """What each token's vector is that of: a word of the vocabulary, words joined by " + " whose mean it is, or a
@@ -435,8 +435,8 @@ class Embedding:
         self, vectors: np.ndarray, n: int, leave_out: Sequence[Sequence[str]]
     ) -> list[list[tuple[str, float]]]:
         markers = self._marker_rows()
-        there = [self._positions(words) for words in leave_out]
-        left_out = [np.append(markers, rows[rows >= 0]) for rows in there]
+        rows_out = [self._positions(words) for words in leave_out]
+        left_out = [np.append(markers, rows[rows >= 0]) for rows in rows_out]
         return top_words(self._vocabulary, self._matrix, self._norms, vectors, n, left_out)
 
     def norms_summary(self) -> NormsSummary:
@@ -489,5 +489,5 @@ class TokenRows:
         index = pc.index_in(self._vocabulary, value_set=pa.array(wanted, pa.string()))
         which = pc.fill_null(index, -1).to_numpy()
         rows = np.flatnonzero(which >= 0)
-        found = {wanted[which[row]]: int(row) for row in rows}
-        return {token: next((found[word] for word in options[token] if word in found), -1) for token in tokens}
+        row_of = {wanted[which[row]]: int(row) for row in rows}
+        return {token: next((row_of[word] for word in options[token] if word in row_of), -1) for token in tokens}

@@ -50,18 +50,18 @@ def read_results(data: bytes, filename: str, mapping: Mapping | None = None) -> 
 
 def read_opened_results(table: SourceTable, mapping: Mapping | None = None) -> ResultFile:
     """Read an opened result file, as `read_results`."""
-    said = mapping or Mapping()
-    if said.named():
-        return read_mapped(normalised(table), said)
+    mapping = mapping or Mapping()
+    if mapping.named():
+        return read_mapped(normalised(table), mapping)
     columns = set(map(same_name, table.header))
     preset = preset_mapping(table)
     for platform in (TURKLE, MTURK, PROLIFIC):
         if platform.recognises(columns):
-            return _with_meanings(platform.read(table, said), said)
+            return _with_meanings(platform.read(table, mapping), mapping)
     if preset is not None:
-        return read_mapped(table, preset.saying(said))
+        return read_mapped(table, preset.saying(mapping))
     if PLAIN.recognises(columns):
-        return _with_meanings(PLAIN.read(table, said), said)
+        return _with_meanings(PLAIN.read(table, mapping), mapping)
     raise _unknown(table, columns)
 
 

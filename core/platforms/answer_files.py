@@ -91,8 +91,9 @@ def _read_plain(table: SourceTable, said: ValueMeanings) -> ResultFile:
         unread.append(Issue(what, row=int(rows.numbers[at]), column=column, found=question.iloc[at]))
     unread += [] if said.former else damaged_voters(rows.numbers, voter, "voter")
     frame, notices = plain_answers(rows.numbers, cell, task, n, answer)
-    kept = is_filled & (n > 0) & (voter != "").to_numpy()
-    return result_file("plain", rows, _typed(frame[kept].reset_index(drop=True)), unread, notices, shows_texts=False)
+    is_answer = is_filled & (n > 0) & (voter != "").to_numpy()
+    answers = _typed(frame[is_answer].reset_index(drop=True))
+    return result_file("plain", rows, answers, unread, notices, shows_texts=False)
 
 
 def _read_platform(table: SourceTable, kind: RoundKind, said: ValueMeanings) -> ResultFile:
@@ -155,23 +156,23 @@ def _given(
     length: int,
 ) -> dict[tuple[str, int], list[str]]:
     """What stands in each field (name and number), row by row, put together from its options where it has several."""
-    found: dict[tuple[str, int], list[str]] = {}
+    answers: dict[tuple[str, int], list[str]] = {}
     options: dict[tuple[str, int], dict[str, list[str]]] = {}
     for at, match in fields.items():
         key = (match[1], int(match[2] or 1))
         if match[3] is None:
-            found[key] = [value.strip() for value in cell[at]]
+            answers[key] = [value.strip() for value in cell[at]]
         else:
             options.setdefault(key, {})[match[3]] = cell[at]
     for key, parts in options.items():
-        found.setdefault(key, joined(parts, length))
+        answers.setdefault(key, joined(parts, length))
     for row, text in enumerate(packed or ()):
         for name, value in _unpacked(text).items():
             packed_field = pattern.fullmatch(name)
             if packed_field is not None:
                 key = (packed_field[1], int(packed_field[2] or 1))
-                found.setdefault(key, [""] * length)[row] = _answer_text(value)
-    return found
+                answers.setdefault(key, [""] * length)[row] = _answer_text(value)
+    return answers
 
 
 def _unpacked(text: str) -> Mapping[str, Any]:
@@ -244,13 +245,13 @@ def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> list[Qua
     if missing := [name for name in wanted if name not in place]:
         raise lacking(table, missing, then="It says nothing of the gold pairs.")
     rows = table.texts([place[name] for name in wanted], max(place[name] for name in wanted) + 1)
-    found: dict[str, Qualified] = {}
+    people: dict[str, Qualified] = {}
     for voter, *given in zip(*(column.tolist() for column in rows.columns), strict=True):
         fields = {f"gold_{n}": text for n, text in enumerate(given, 1)}
-        if voter.strip() and voter.strip() not in found:
+        if voter.strip() and voter.strip() not in people:
             n_left_out = sum(not text.strip() for text in given)
-            found[voter.strip()] = Qualified(voter.strip(), read_qualification(fields, stored), n_left_out)
-    return list(found.values())
+            people[voter.strip()] = Qualified(voter.strip(), read_qualification(fields, stored), n_left_out)
+    return list(people.values())
 
 
 def classify_answers(
@@ -307,18 +308,18 @@ def _hold_against_items(
         zip(place.tolist(), rows["task_id"], rows["n"], rows["left_a"], rows["left_b"], rows["right_a"], strict=True)
     ):
         if at < 0:
-            told = (
+            message = (
                 f"this round has no question {n} in a task {task!r}"
                 if task
                 else "no item of this round has these texts"
             )
-            reasons.give(np.array([row]), "other_ballot", told)
+            reasons.give(np.array([row]), "other_ballot", message)
             continue
         id_ = ids[at]
         tokens = {text_key(one), text_key(other)}
-        mine = {text_key(str(first.at[id_, name])) for name in ("token_a", "token_b")}
+        own_texts = {text_key(str(first.at[id_, name])) for name in ("token_a", "token_b")}
         # Ids go before words: a spelling may have been corrected since the task was published.
-        if items != listed[id_] if items else bool(one and other) and tokens != mine:
+        if items != listed[id_] if items else bool(one and other) and tokens != own_texts:
             reason = "the task is of this round, but the file shows other items in it"
             reasons.give(np.array([row]), "other_ballot", reason)
 
@@ -332,19 +333,19 @@ def _read(
     kind: RoundKind,
 ) -> npt.NDArray[np.object_]:
     """The answers as the store holds them; what says nothing, or can't be understood, gets its kind."""
-    found = np.full(len(rows), "", dtype=object)
+    answers = np.full(len(rows), "", dtype=object)
     choices, sizes = rows["choice"].tolist(), n_shown.to_dict()
     memo: dict[tuple[str, int], tuple[str, str]] = {}
     for row in reasons.open.tolist():
         key = (choices[row], sizes[int(question[row])])
         if key not in memo:
             memo[key] = _understood(kind, settings, *key)
-        found[row], reason = memo[key]
+        answers[row], reason = memo[key]
         if not key[0]:
             reasons.give(np.array([row]), "no_answer", "")
         elif reason:
             reasons.give(np.array([row]), "unreadable", reason)
-    return found
+    return answers
 
 
 def _understood(kind: RoundKind, settings: RoundSettings, given: str, n_shown: int) -> tuple[str, str]:

@@ -89,14 +89,14 @@ def write_config(ballot: Outgoing) -> str:
         f"    <Choice value={_attribute(spoken.text(text))} alias={_attribute(value)}/>\n"
         for value, text in [*choices, ("unknown", UNKNOWN)]
     )
-    told = [" ".join(part.split()) for part in paragraphs]
+    lines = [" ".join(part.split()) for part in paragraphs]
     for example in ballot.wording.examples:
         pairs = " | ".join(" – ".join(pair) for pair in (example.left, example.right))
         answer = {"left": " – ".join(example.left), "right": " – ".join(example.right)}
         solution = answer.get(example.answer) or spoken.text("both equally")
         shown = spoken.text("Example: {pairs}. Answer: {answer}.", pairs=pairs, answer=solution)
-        told.append(f"{shown} {example.why}".strip())
-    headers = "".join(f'  <Header size="5" value={_attribute(text)}/>\n' for text in told)
+        lines.append(f"{shown} {example.why}".strip())
+    headers = "".join(f'  <Header size="5" value={_attribute(text)}/>\n' for text in lines)
     return (
         "<View>\n"
         f"  <Header value={_attribute(ballot.wording.question or question)}/>\n{headers}"

@@ -92,9 +92,9 @@ class Mapping(ValueMeanings):
 
     def stored(self) -> dict[str, Any]:
         """The mapping as JSON, without what is at its default."""
-        told = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        told |= {name: [list(pair) for pair in told[name]] for name in _PAIRS & told.keys()}
-        return told | ({"rejected": list(self.rejected)} if "rejected" in told else {})
+        values = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        values |= {name: [list(pair) for pair in values[name]] for name in _PAIRS & values.keys()}
+        return values | ({"rejected": list(self.rejected)} if "rejected" in values else {})
 
     def named(self) -> dict[str, str]:
         """The columns by role, those that are there."""
@@ -103,8 +103,8 @@ class Mapping(ValueMeanings):
     @property
     def told(self) -> dict[str, Any]:
         """What somebody said of values, by what they are; for the log."""
-        told: dict[str, Any] = {name: dict(getattr(self, name)) for name in sorted(_PAIRS) if getattr(self, name)}
-        return told | ({"server": self.server} if self.server else {})
+        values: dict[str, Any] = {name: dict(getattr(self, name)) for name in sorted(_PAIRS) if getattr(self, name)}
+        return values | ({"server": self.server} if self.server else {})
 
     def saying(self, said: ValueMeanings) -> Self:
         """The mapping with what was said besides, which goes before what it says itself."""
@@ -138,8 +138,8 @@ class Mapping(ValueMeanings):
             raise lacking(table, list(missing.values()), then=f"Choose other columns for {roles}.")
         for name in self.named().values():
             if header.count(name) != 1:  # else the one written so is meant
-                meant = [at for at, column in enumerate(header) if numbered_columns([column], name)]
-                refuse_doubled(table, meant, then=", or name another")
+                places = [at for at, column in enumerate(header) if numbered_columns([column], name)]
+                refuse_doubled(table, places, then=", or name another")
         unsaid = [ROLES[role].lower() for role in ("voter", "choice") if not getattr(self, role)]
         if not (self.comparison or self.task or self.shows_texts):
             unsaid.append("either the id of the comparison or the four tokens shown")
@@ -214,8 +214,8 @@ def mapped_frame(table: SourceTable, mapping: Mapping) -> tuple[Texts, pd.DataFr
     if pending:
         statuses, notes, told_twice = decided([cell[at] for at in pending], rows.numbers, mapping)
         notices += told_twice
-        told = pd.DataFrame({"status": statuses, "note": notes}, index=rows.numbers, dtype="str")
-        frame[["status", "note"]] = told.loc[frame["row"]].replace({"status": {"": "submitted"}}).to_numpy()
+        decisions = pd.DataFrame({"status": statuses, "note": notes}, index=rows.numbers, dtype="str")
+        frame[["status", "note"]] = decisions.loc[frame["row"]].replace({"status": {"": "submitted"}}).to_numpy()
     frame["voter"] = one_spelling(frame["voter"])
     unread = _unattributed(frame, mapping)
     for name, role in (("assignment_id", "assignment"), ("task_id", "task")):
@@ -257,22 +257,22 @@ def _comparison(rows: Texts, mapping: Mapping, n: int, column: Any, usual: dict[
     empty = pd.Series([""] * len(rows.numbers), dtype="str")
 
     def text(role: str) -> pd.Series:
-        found = column(role, n)
-        return empty if found is None else found.str.strip()
+        cells = column(role, n)
+        return empty if cells is None else cells.str.strip()
 
     task, number = text("task"), np.full(len(rows.numbers), n, dtype=np.int64)
     if mapping.comparison:
         task, number = _split(text("comparison"))
     frame = pd.DataFrame({"row": rows.numbers, "assignment_id": text("assignment"), "voter": text("voter")})
     frame["task_id"], frame["n"] = task, number
-    for name, found in _texts(mapping, {role: text(role) for role in TEXTS}).items():
-        frame[name] = found
+    for name, texts in _texts(mapping, {role: text(role) for role in TEXTS}).items():
+        frame[name] = texts
     frame["choice"] = meanings(text("choice"), mapping, usual)
     if mapping.choice_too:
         frame["choice"] = _together(frame["choice"], meanings(text("choice_too"), mapping, usual))
-    found = text("status")
-    frame["status"] = _statuses(found, mapping)
-    frame["note"] = text("reason").where(frame["status"] != STATUS_ASKED, found)
+    status = text("status")
+    frame["status"] = _statuses(status, mapping)
+    frame["note"] = text("reason").where(frame["status"] != STATUS_ASKED, status)
     frame["seconds"] = seconds_of(column("seconds", n))
     frame["submitted_at"] = text("submitted_at")
     for role in ("area_left", "area_right"):
@@ -310,13 +310,13 @@ def _texts(mapping: Mapping, texts: dict[str, pd.Series]) -> dict[str, pd.Series
 
 def meanings(values: pd.Series, mapping: Mapping, usual: dict[str, str]) -> pd.Series:
     """What each choice means; what nobody said stays as it was found, in small letters."""
-    said = meanings_by_value(mapping.choices)
+    by_value = meanings_by_value(mapping.choices)
     codes, different = values.factorize()
-    told = []
+    meant = []
     for value in different:
         bare = key_of(unwrapped(value))
-        told.append(said.get(key_of(value), said.get(bare, usual.get(bare, bare))))
-    return pd.Series(pd.Series(told, dtype="str").array.take(codes), values.index) if told else values
+        meant.append(by_value.get(key_of(value), by_value.get(bare, usual.get(bare, bare))))
+    return pd.Series(pd.Series(meant, dtype="str").array.take(codes), values.index) if meant else values
 
 
 def unwrapped(value: str) -> str:
@@ -328,27 +328,27 @@ def unwrapped(value: str) -> str:
     if not value.lstrip().startswith(("[", "{")):
         return value
     try:
-        found = parse_json(value)
+        content = parse_json(value)
     except (ValueError, RecursionError):
         return value
-    while isinstance(found, list | dict):
-        if isinstance(found, list):
-            if len(found) != 1:
-                return value if found else ""
-            (found,) = found
+    while isinstance(content, list | dict):
+        if isinstance(content, list):
+            if len(content) != 1:
+                return value if content else ""
+            (content,) = content
         else:
-            chosen = [name for name, inner in found.items() if inner is True]
-            inner = found.get("selected", found.get("choices", chosen[0] if len(chosen) == 1 else None))
+            chosen = [name for name, inner in content.items() if inner is True]
+            inner = content.get("selected", content.get("choices", chosen[0] if len(chosen) == 1 else None))
             if inner is None:
                 return value
-            found = inner
-    return str(found)
+            content = inner
+    return str(content)
 
 
 def _statuses(values: pd.Series, mapping: Mapping) -> pd.Series:
     codes, different = values.factorize()
-    told = [status_of(value, mapping, mapping.platform, mapping.rejected) for value in different]
-    return pd.Series(pd.Series(told, dtype="str").array.take(codes), values.index) if told else values
+    statuses = [status_of(value, mapping, mapping.platform, mapping.rejected) for value in different]
+    return pd.Series(pd.Series(statuses, dtype="str").array.take(codes), values.index) if statuses else values
 
 
 def _unattributed(frame: pd.DataFrame, mapping: Mapping) -> list[Issue]:

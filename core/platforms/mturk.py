@@ -139,14 +139,14 @@ def decided(
         return [], [], []  # pandas before 3 makes no index of no rows
     # A file has few different decisions and many rows.
     codes, different = pd.MultiIndex.from_arrays(columns).factorize()
-    found = [decide(str(status), str(mark), str(reason), str(told), said) for status, mark, reason, told in different]
-    rows = numbers[np.array([note == BOTH for _, note in found], dtype=bool)[codes]] if found else numbers[:0]
+    decisions = [decide(str(status), str(mark), str(reason), str(why), said) for status, mark, reason, why in different]
+    rows = numbers[np.array([note == BOTH for _, note in decisions], dtype=bool)[codes]] if decisions else numbers[:0]
     notices = []
     if len(rows):
         named = ", ".join(map(str, rows[:_MOST_ROWS])) + (", …" if len(rows) > _MOST_ROWS else "")
         text = f"{BOTH}, and the status stands: {many(len(rows), 'row')} ({named}); empty one of the two"
         notices.append(Issue(text, row=int(rows[0]), column="Approve"))
-    return [found[code][0] for code in codes], [found[code][1] for code in codes], notices
+    return [decisions[code][0] for code in codes], [decisions[code][1] for code in codes], notices
 
 
 def decide(status: str, approve: str, reject: str, feedback: str, said: ValueMeanings = NO_MEANINGS) -> tuple[str, str]:
@@ -227,8 +227,8 @@ class NormalisedTable:
         width = len(self.base.header)
         rows = [row + [""] * (width - len(row)) for row in self.base.head(n)]
         cell = {at: pd.Series([row[at] for row in rows], dtype="str") for at in range(width)}
-        made = [self._made(at, cell).tolist() for at in range(len(self.header) - width)]
-        return [[*row[:width], *(column[at] for column in made)] for at, row in enumerate(rows)]
+        columns = [self._made(at, cell).tolist() for at in range(len(self.header) - width)]
+        return [[*row[:width], *(column[at] for column in columns)] for at, row in enumerate(rows)]
 
     def _sources(self, position: int) -> list[int]:
         at = position - len(self.base.header)
@@ -247,8 +247,8 @@ class NormalisedTable:
         question = self.questions[at - len(self.options)].split(".", 1)[1]
         cells = cell[self.json if self.json is not None else 0]
         codes, different = cells.factorize()
-        told = pd.Series([_answer(text, question) for text in different], dtype="str")
-        return pd.Series(told.array.take(codes)) if len(told) else cells
+        answers = pd.Series([_answer(text, question) for text in different], dtype="str")
+        return pd.Series(answers.array.take(codes)) if len(answers) else cells
 
 
 def normalised(table: SourceTable) -> SourceTable:
@@ -278,10 +278,10 @@ def normalised(table: SourceTable) -> SourceTable:
 
 def _objects(text: str) -> list[Any]:
     try:
-        found = parse_json(text) if text.strip() else []
+        objects = parse_json(text) if text.strip() else []
     except (ValueError, RecursionError):
         return []
-    return [part for part in (found if isinstance(found, list) else [found]) if isinstance(part, Mapping)]
+    return [part for part in (objects if isinstance(objects, list) else [objects]) if isinstance(part, Mapping)]
 
 
 def _fields(text: str) -> list[str]:

@@ -77,9 +77,9 @@ class Plain:
         is_filled = ((voter != "") | (choice != "")).to_numpy()  # else nobody has filled the row in yet
         unread = _unread(rows.numbers, comparison, (n == 0) & is_filled, (voter == "").to_numpy() & is_filled)
         unread += [] if said.former else damaged_voters(rows.numbers, voter, file.header[places["voter"]])
-        kept = (n > 0) & (voter != "").to_numpy() & is_filled
+        is_vote = (n > 0) & (voter != "").to_numpy() & is_filled
         frame, notices = plain_answers(rows.numbers, cell, task, n, choice)
-        answers = frame if kept.all() else frame[kept].reset_index(drop=True)
+        answers = frame if is_vote.all() else frame[is_vote].reset_index(drop=True)
         return result_file(self.name, rows, answers, unread, notices, shows_texts=False)
 
 
@@ -260,14 +260,14 @@ def write_offline(
     pages = {}
     for number, part in rows.groupby(rows["task_id"].map(file_of), sort=True):
         file_id = f"{name}-part-{int(str(number)) + 1:03d}"
-        shown = part.drop(columns="task_id").to_dict("records")
+        records = part.drop(columns="task_id").to_dict("records")
         page = render(
             "offline",
             wording.language,
             consent=paragraphs_of(text(consent)),
             examples=wording.examples,
-            first=fill(body, {field: str(shown[0][field]) for field in FIELDS}),
-            data=_json({"id": file_id, "comparisons": shown}),
+            first=fill(body, {field: str(records[0][field]) for field in FIELDS}),
+            data=_json({"id": file_id, "comparisons": records}),
         )
         pages[f"{file_id}.html"] = page.encode("utf-8")
     return pages

@@ -84,7 +84,7 @@ def _annotator(completed_by: Any) -> Any:
 
 def _answers(results: Any) -> dict[str, Any]:
     """What the controls hold, by their names: the side of a pairwise one, the choice of choices."""
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     for result in results if isinstance(results, Sequence) else []:
         if not isinstance(result, AnyMapping) or not isinstance(result.get("value"), AnyMapping):
             continue
@@ -93,8 +93,8 @@ def _answers(results: Any) -> dict[str, Any]:
         if chosen is not None:
             name = str(result.get("from_name", "choice"))
             value = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
-            found[name] = value if found.get(name, value) == value else f"{found[name]}+{value}"
-    return found
+            answers[name] = value if answers.get(name, value) == value else f"{answers[name]}+{value}"
+    return answers
 
 
 LOOKED_AT = 200  # rows that a guess looks at
@@ -153,13 +153,13 @@ def preset_of(header: Sequence[str]) -> Preset | None:
 def guess(table: SourceTable) -> Mapping:
     """The likeliest mapping of a table by the names of its columns and its first rows; roles in doubt stay empty."""
     preset = preset_of(table.header)
-    found = {role: _named(table.header, names) for role, names in NAMES.items()}
+    columns = {role: _named(table.header, names) for role, names in NAMES.items()}
     if preset is not None and preset.name == "labelstudio":
-        found |= {"status": "was_cancelled" if "was_cancelled" in table.header else "", "reason": ""}
-        found["choice_too"] = "other" if {"choice", "other"} <= set(table.header) else ""
-    if not found["choice"] or (is_min(table.header) and not found["choice_too"]):
-        found["choice"] = _by_values(table, found) or found["choice"]
-    mapping = Mapping.of(found)
+        columns |= {"status": "was_cancelled" if "was_cancelled" in table.header else "", "reason": ""}
+        columns["choice_too"] = "other" if {"choice", "other"} <= set(table.header) else ""
+    if not columns["choice"] or (is_min(table.header) and not columns["choice_too"]):
+        columns["choice"] = _by_values(table, columns) or columns["choice"]
+    mapping = Mapping.of(columns)
     names = set(map(same_name, table.header))
     own = next((platform.name for platform in (TURKLE, MTURK) if platform.recognises(names)), "")
     if preset is None:
@@ -201,11 +201,11 @@ def _of_role(column: str) -> str:
 def _by_values(table: SourceTable, found: dict[str, str]) -> str:
     """The column whose first rows are choices, such as left and right or A and B."""
     head = table.head(LOOKED_AT)
-    taken = {column for role, column in found.items() if role != "choice"} | OWN
+    others = {column for role, column in found.items() if role != "choice"} | OWN
     for at, column in enumerate(table.header):
         values = {unwrapped(row[at]).strip().casefold() for row in head if len(row) > at}
         says_more = any(not value.isdigit() for value in values - {""})
-        if column not in taken and says_more and values <= set(USUAL):
+        if column not in others and says_more and values <= set(USUAL):
             return column
     return ""
 
@@ -235,8 +235,8 @@ def open_results(data: bytes, name: str, *, encoding: str | None = None, sheet: 
         table = open_table(data, name, encoding=encoding, sheet=sheet, fits=(_holds_results, _has_columns))
     long = next((column for column in table.header if len(column) > MOST_LETTERS), None)
     if long is not None:
-        told = [Issue("is longer than any that a program writes", column=long[:40] + "…")]
-        raise InputError(f"{name} isn't a table of results: the name of a column has {len(long):,} letters.", told)
+        issues = [Issue("is longer than any that a program writes", column=long[:40] + "…")]
+        raise InputError(f"{name} isn't a table of results: the name of a column has {len(long):,} letters.", issues)
     return table
 
 

@@ -99,7 +99,7 @@ def read_writing(data: bytes, filename: str) -> list[WrittenText]:
     rows = table.texts(list(range(len(table.header))), max(place[name] for name in needed) + 1)
     cell = {name: rows.columns[at].tolist() for name, at in place.items()}
     blank = [""] * len(rows.numbers)
-    found = []
+    answers = []
     for at, (writer, row) in enumerate(zip(cell["workerid"], rows.numbers, strict=True)):
         if cell.get("assignmentstatus", blank)[at].strip().casefold() == "rejected":
             continue
@@ -108,8 +108,8 @@ def read_writing(data: bytes, filename: str) -> list[WrittenText]:
             is_unknown = cell.get(f"answer.unknown_{n}", blank)[at].strip().casefold() in _TRUE
             text = "" if is_unknown else cell.get(f"answer.text_{n}", blank)[at]
             if text_id:
-                found.append(WrittenText(text_id, text, writer.strip(), int(row)))
-    return found
+                answers.append(WrittenText(text_id, text, writer.strip(), int(row)))
+    return answers
 
 
 def write_round(

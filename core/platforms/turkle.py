@@ -79,17 +79,17 @@ class TurkleSite:
         made by then is named in the message.
         """
         named = {"name": name, "filename": "template.html", "html_template": page, "assignments_per_task": assignments}
-        made = project if project is not None else _number(self._json("POST", "projects/", named), "id")
-        told = {"name": name, "project": made, "filename": "batch.csv", "csv_text": batch}
+        project_id = project if project is not None else _number(self._json("POST", "projects/", named), "id")
+        batch_fields = {"name": name, "project": project_id, "filename": "batch.csv", "csv_text": batch}
         try:
-            answer = self._json("POST", "batches/", told | {"assignments_per_task": assignments})
+            answer = self._json("POST", "batches/", batch_fields | {"assignments_per_task": assignments})
         except PlatformError as error:
             if project is not None:
                 raise
             raise PlatformError(
-                f"{error} The project “{name}” (number {made}) is there now, without a batch."
+                f"{error} The project “{name}” (number {project_id}) is there now, without a batch."
             ) from error
-        return TurkleBatch(made, _number(answer, "id"))
+        return TurkleBatch(project_id, _number(answer, "id"))
 
     def finished(self, batch: int) -> int:
         """How many assignments of a batch are finished."""

@@ -50,7 +50,6 @@ BORDA = ProtocolInfo(
     label="the paper's",
     offered="The paper’s: opponents at random",
     advice="The paper's draws opponents at random and averages rescaled win ratios; take it to repeat published work.",
-    in_table="comparisons, paper's",
     score="ȳ, the mean of the rescaled scores, on the scale of ballot 1. Higher is more related.",
     estimator="mean of rescaled Borda scores (Lombardo et al. 2020, Eqs. 1, 5, 6)",
     scale="Borda score of ballot 1; higher = more related; not clipped",
@@ -116,10 +115,10 @@ class Paper(Protocol):
         if plain:
             return super().intervals(votes, scores, level, rng, plain=True)
         n = _n_items(votes)
-        found = bootstrap_intervals(votes, n, resamples=self.resamples, level=level, rng=rng, workers=None)
-        bounds = {"lower": found.lower[scores.items], "upper": found.upper[scores.items]}
+        bootstrapped = bootstrap_intervals(votes, n, resamples=self.resamples, level=level, rng=rng, workers=None)
+        bounds = {"lower": bootstrapped.lower[scores.items], "upper": bootstrapped.upper[scores.items]}
         fit = scores.fit | {"bounds": BOUNDS}
-        return replace(scores, columns={**scores.columns, **bounds}, fit=fit, note=found.reason)
+        return replace(scores, columns={**scores.columns, **bounds}, fit=fit, note=bootstrapped.reason)
 
 
 class Uniform(Paper):
@@ -131,9 +130,7 @@ class Uniform(Paper):
         label="every item alike",
         offered="",
         advice="",
-        in_table="comparisons, all alike",
         collectable=False,
-        one_ballot=True,
     )
 
     def sizes(self, plan: Plan) -> Sequence[tuple[int, int]]:

@@ -103,7 +103,6 @@ class Runoff(Protocol):
             "Runoff's own lets near neighbours meet from ballot 2 on and fits all votes together, which tells more per "
             "vote."
         ),
-        in_table="comparisons, Runoff's",
         score="The share of votes it would win against all other items, by one fit of the votes of all ballots.",
         estimator="Bradley–Terry with a lapse and a sharpness of each voter, on the votes of all ballots",
         scale="expected Borda score against the whole field; higher = more related; within 0 and 1",
@@ -148,9 +147,9 @@ class Runoff(Protocol):
         fitted: FittedVotes = scores.state
         n_top = min(N_TOP, len(fitted.items) - 1)
         leading = select_leading(fitted.fit, n, rng=rng, n_top=n_top)
-        kept = np.sort(leading.selection.items)
+        places = np.sort(leading.selection.items)
         tied = (leading.selection.n_tied, leading.selection.n_tied_kept)
-        return SelectedItems(fitted.items[kept], scores.score[kept], *tied, lost=leading.lost)
+        return SelectedItems(fitted.items[places], scores.score[places], *tied, lost=leading.lost)
 
     def draw(self, items: Ints, n: int, held: Sequence[Held], rng: np.random.Generator, sampler: Sampler) -> Ints:
         """Opponents at random in ballot 1, so that all are joined; then near neighbours."""
@@ -165,11 +164,11 @@ class Runoff(Protocol):
     def assign(self, pairs: Ints, held: Sequence[Held], n_voters: int, rng: np.random.Generator) -> Ints:
         """Equally many comparisons per voter within one, and items they haven't seen where possible."""
         n_items = int(max(pairs.max(initial=0), *(ballot.votes.items.max() for ballot in held), 0)) + 1
-        seen = np.zeros((n_voters, n_items), dtype=np.int32)
+        times_seen = np.zeros((n_voters, n_items), dtype=np.int32)
         for votes, _ in held:
             met = np.stack((votes.first, votes.second), axis=1)
-            seen += count_seen(met, votes.voter, n_voters=n_voters, n_items=n_items)
-        return assign_to_voters(pairs, n_voters, seen=seen, n_items=n_items, rng=rng)
+            times_seen += count_seen(met, votes.voter, n_voters=n_voters, n_items=n_items)
+        return assign_to_voters(pairs, n_voters, seen=times_seen, n_items=n_items, rng=rng)
 
     def score(self, votes: VotesOf, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
         """One fit of the votes of all ballots. Errors as of `fit_votes`."""
@@ -208,8 +207,8 @@ class Runoff(Protocol):
     ) -> Iterator[tuple[Ints, Floats]]:
         """A few Newton steps from the fit for each resample."""
         fitted: FittedVotes = of_all.state
-        given = joined(votes, fitted.items)
-        moved = resample_voters(fitted.fit, given, resamples=n, rng=rng, workers=None, progress=progress)
+        columns = joined(votes, fitted.items)
+        moved = resample_voters(fitted.fit, columns, resamples=n, rng=rng, workers=None, progress=progress)
         yield fitted.items, moved.theta.T
 
     def intervals(
@@ -306,10 +305,10 @@ class QuickRunoff(Runoff):
     def assign(self, pairs: Ints, held: Sequence[Held], n_voters: int, rng: np.random.Generator) -> Ints:
         """As few items as possible that a voter knows."""
         n_items = int(pairs.max()) + 1 if not held else len(held[0].votes.items)
-        seen = [
+        times_seen = [
             ballot.votes.voter * n_items + end for ballot in held for end in (ballot.votes.first, ballot.votes.second)
         ]
-        return quick_deal(pairs, n_voters, n_items, np.concatenate(seen) if seen else None, rng)
+        return quick_deal(pairs, n_voters, n_items, np.concatenate(times_seen) if times_seen else None, rng)
 
     def score(self, votes: VotesOf, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
         """Some steps from the fit of the ballots before. Errors as of `fit_votes`."""

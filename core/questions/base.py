@@ -44,20 +44,18 @@ _APART = ("scale", "gold", "tolerance", "groups")  # settings that are stored in
 class KindInfo:
     """What is said of a kind, and what others must know of it.
 
-    label : what sentences call it. takes_checks : known answers, repeats and overlaps can be mixed in.
-
-    offered : a sentence where a kind is chosen. Of a kind that rounds ask: asked : what a question shows, one
-    of them ("tuple"). editors : names of the settings that are chosen besides those of every kind. settings : those
-    that differ from a round's usual ones. estimator, scale : in a dataset's description. figure : name and meaning of a
-    person's figure; figures : label and meaning of those of `RoundScores.fit`, in order. scores_items : each item gets
-    a score, so that there is a dataset; else models are ranked by what `RoundKind.preferences` gives. pools : scores
-    rest on the closed rounds before, too, are of the whole field, and a next round can go on with the leading items.
-    is_scale : answers are numbers of the settings' scale. by_words : what answers say takes the words shown. files :
-    which files of the kind that come from elsewhere can be worked out, as `views.file_kinds.PLACES` names them.
+    label : what sentences call it. offered : a sentence where a kind is chosen. Of a kind that rounds ask: asked : what
+    a question shows, one of them ("tuple"). editors : names of the settings that are chosen besides those of every
+    kind. settings : those that differ from a round's usual ones. estimator, scale : in a dataset's description.
+    figure : name and meaning of a person's figure; figures : label and meaning of those of `RoundScores.fit`, in order.
+    scores_items : each item gets a score, so that there is a dataset; else models are ranked by what
+    `RoundKind.preferences` gives. pools : scores rest on the closed rounds before, too, are of the whole field, and a
+    next round can go on with the leading items. is_scale : answers are numbers of the settings' scale. by_words : what
+    answers say takes the words shown. files : which files of the kind that come from elsewhere can be worked out, as
+    `views.file_kinds.PLACES` names them.
     """
 
     label: str
-    takes_checks: bool = False
     offered: str = ""
     asked: str = ""
     estimator: str = ""
@@ -263,8 +261,8 @@ class RoundKind(QuestionKind, Page):
 
     def default_settings(self, *, seed: int = 0) -> RoundSettings:
         """Settings to begin with."""
-        found = replace(RoundSettings(self.name, seed=seed % 2**31), **self.about.settings)
-        return self.checked(found, with_groups=False)
+        settings = replace(RoundSettings(self.name, seed=seed % 2**31), **self.about.settings)
+        return self.checked(settings, with_groups=False)
 
     def checked(self, settings: RoundSettings, *, with_groups: bool = True) -> RoundSettings:
         """The settings unchanged; `PlanError` naming the first one that makes no sense."""
@@ -353,11 +351,11 @@ class RoundKind(QuestionKind, Page):
 
     def variables(self, pairs: Sequence[tuple[str, str]], swapped: bool) -> dict[str, str]:
         """The words of a single question by the names of the page's variables."""
-        shown = self.turned(pairs, swapped)
-        found = dict(self.head(1, shown[0][0]))
-        for place, (a, b) in enumerate(shown, 1):
-            found |= dict(self.cells(1, place, 0, a, b)[1:])
-        return found
+        turned = self.turned(pairs, swapped)
+        variables = dict(self.head(1, turned[0][0]))
+        for place, (a, b) in enumerate(turned, 1):
+            variables |= dict(self.cells(1, place, 0, a, b)[1:])
+        return variables
 
     # Answers
 

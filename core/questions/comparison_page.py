@@ -133,11 +133,11 @@ def standard_examples(notion: str, *, ties_allowed: bool, language: str = STANDA
     ['left', 'right']
     """
     text = language_of(language).text
-    found = []
+    examples = []
     for words, answer, why in _STANDARD[notion]:
         a, b, c, d = text(words).split(", ")
-        found.append(Example((a, b), (c, d), answer, text(why)))
-    return tuple(example for example in found if ties_allowed or example.answer != "tie")
+        examples.append(Example((a, b), (c, d), answer, text(why)))
+    return tuple(example for example in examples if ties_allowed or example.answer != "tie")
 
 
 @dataclass(frozen=True)
@@ -299,8 +299,8 @@ def render_preview(page: str, row: Mapping[str, str], *, scheme: str | None = No
     True
     """
     wanted = set(_VARIABLE.findall(page))
-    there = {_number(name) for name in wanted & set(row)}
-    missing = sorted(name for name in wanted - set(row) if _number(name) in there or not there)
+    numbers = {_number(name) for name in wanted & set(row)}
+    missing = sorted(name for name in wanted - set(row) if _number(name) in numbers or not numbers)
     if missing:
         raise InputError(
             "The preview lacks values for the template's variables.",

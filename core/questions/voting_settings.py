@@ -128,8 +128,9 @@ class VotingSettings:
         >>> VotingSettings(code_word="Blue Whale").is_word(" bluewhale"), VotingSettings(code_word="Blue").is_word("")
         (True, False)
         """
-        given, wanted = (hashlib.sha256(_plain(word).encode("utf-8", "replace")) for word in (typed, self.code_word))
-        return hmac.compare_digest(given.digest(), wanted.digest())
+        words = (typed, self.code_word)
+        one, other = (hashlib.sha256(_plain(word).encode("utf-8", "replace")).digest() for word in words)
+        return hmac.compare_digest(one, other)
 
 
 def _plain(word: str) -> str:

@@ -166,11 +166,11 @@ def draw_writing(
         raise InputError("Smaller texts can't be asked for.", issues or [Issue("there is no larger text")])
     values = [scale.low, *wanted_ratings(scale)]
     turn = [values[at] for at in rng.permutation(len(values))]
-    tasks, aside, given = [], [], 0
+    tasks, aside, n_given = [], [], 0
     for group in _groups(texts).values():
         for at in rng.permutation(len(group)).tolist():
-            wanted = turn[given % len(turn)]
-            given += 1
+            wanted = turn[n_given % len(turn)]
+            n_given += 1
             if wanted == scale.low:
                 aside.append(group[at])
             else:
@@ -183,10 +183,10 @@ def _is_whole(text: Text) -> bool:
 
 
 def _groups(texts: Sequence[Text]) -> dict[tuple[str, str], list[Text]]:
-    found: dict[tuple[str, str], list[Text]] = {}
+    groups: dict[tuple[str, str], list[Text]] = {}
     for text in texts:
-        found.setdefault(text.kind, []).append(text)
-    return found
+        groups.setdefault(text.kind, []).append(text)
+    return groups
 
 
 def read_written(tasks: Sequence[WritingTask], answers: Sequence[WrittenText]) -> tuple[list[TextPair], list[Issue]]:
@@ -196,7 +196,7 @@ def read_written(tasks: Sequence[WritingTask], answers: Sequence[WrittenText]) -
     says, or where the same writer wrote one already. Blanks are left out silently: that is an answer.
     """
     by_id = {task.larger.text_id: task for task in tasks}
-    found, issues, seen = [], [], set()
+    written, issues, answered = [], [], set()
     for answer in answers:
         text, task = " ".join(answer.text.split()), by_id.get(answer.text_id.strip())
         if task is None:
@@ -205,14 +205,14 @@ def read_written(tasks: Sequence[WritingTask], answers: Sequence[WrittenText]) -
             continue
         elif _key(text) == _key(task.larger.text):
             issues.append(Issue("repeats the larger text", row=answer.row, found=answer.text_id))
-        elif answer.writer and (answer.writer, task.larger.text_id) in seen:
+        elif answer.writer and (answer.writer, task.larger.text_id) in answered:
             already = f"{answer.writer} wrote a text for this one already"
             issues.append(Issue(already, row=answer.row, found=answer.text_id))
         else:
-            seen.add((answer.writer, task.larger.text_id))
+            answered.add((answer.writer, task.larger.text_id))
             smaller = SmallerText(text, task.larger.kind, task.larger.text_id, answer.writer)
-            found.append(TextPair(task.larger, smaller, task.wanted))
-    return found, issues
+            written.append(TextPair(task.larger, smaller, task.wanted))
+    return written, issues
 
 
 def _key(text: str) -> str:
@@ -235,8 +235,8 @@ def pair_by_lot(
     used = [0] * len(pool)
     pairs, without = [], []
     for text in aside:
-        mine = own.get(text.text_id, set())
-        free = [at for at in by_kind.get(text.kind, []) if _key(pool[at].text) not in mine]
+        own_texts = own.get(text.text_id, set())
+        free = [at for at in by_kind.get(text.kind, []) if _key(pool[at].text) not in own_texts]
         if not free:
             without.append(text)
             continue
@@ -286,21 +286,21 @@ def read_texts(data: bytes, name: str, *, encoding: str | None = None) -> TextLi
     Raises `InputError` without a column text or with two, for a text that stands twice, and for none.
     """
     columns, numbers, notes = _columns(data, name, ("text",), ("text_id", "genre", "level"), encoding)
-    found: dict[tuple[str, ...], Text] = {}
+    by_key: dict[tuple[str, ...], Text] = {}
     rows: dict[tuple[str, ...], int] = {}
     issues = []
     for row, text, text_id, genre, level in zip(numbers, *columns, strict=True):
         key = (text, genre, level)
-        if text and key in found:
+        if text and key in by_key:
             issues.append(Issue(f"stands in row {rows[key]} already", row=row, found=text))
         elif text:
             rows[key] = row
-            found[key] = Text(text_id or str(len(found) + 1), text, genre, level)
+            by_key[key] = Text(text_id or str(len(by_key) + 1), text, genre, level)
     if issues:
         raise InputError(f"{name} has texts more than once.", issues)
-    if not found:
+    if not by_key:
         raise InputError(f"{name} has no text.")
-    return TextList(tuple(found.values()), notes)
+    return TextList(tuple(by_key.values()), notes)
 
 
 def pool_of(texts: Sequence[Text]) -> list[SmallerText]:
@@ -338,7 +338,7 @@ def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS, encoding: st
     if ratings.bad:
         raise InputError(f"{name} has wanted ratings that are no numbers.", ratings.bad)
     tasks: dict[str, WritingTask] = {}
-    seen: dict[tuple[str, ...], int] = {}
+    rows_of: dict[tuple[str, ...], int] = {}
     answers, lots, aside, issues = [], [], [], []
     rows = zip(numbers, *columns[:-1], ratings.values.tolist(), strict=True)
     for row, larger, smaller, text_id, genre, level, wanted in rows:
@@ -346,9 +346,9 @@ def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS, encoding: st
             continue
         text = Text(text_id or f"row {row}", larger, genre, level)
         key = (larger, smaller, genre, level)
-        if smaller and key in seen:
-            issues.append(Issue(f"this pair stands in row {seen[key]} already", row=row, found=smaller))
-        seen.setdefault(key, row)
+        if smaller and key in rows_of:
+            issues.append(Issue(f"this pair stands in row {rows_of[key]} already", row=row, found=smaller))
+        rows_of.setdefault(key, row)
         task = WritingTask(text, wanted)
         if tasks.get(text.text_id, task).larger.text != larger:
             issues.append(Issue("this id is another text's as well", row=row, found=text_id))
@@ -361,8 +361,8 @@ def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS, encoding: st
             aside.append(text)
     if issues:
         raise InputError(f"{name} contradicts itself.", issues)
-    told = (*notes, *map(str, ratings.notes))
-    return ScoreForm(tuple(tasks.values()), tuple(answers), tuple(lots), tuple(aside), told)
+    remarks = (*notes, *map(str, ratings.notes))
+    return ScoreForm(tuple(tasks.values()), tuple(answers), tuple(lots), tuple(aside), remarks)
 
 
 def write_pairs(pairs: Sequence[TextPair]) -> bytes:

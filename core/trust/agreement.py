@@ -90,15 +90,15 @@ def agreement(
             "comparisons none has answers of two voters."
         )
     values = shared.to_numpy(dtype=np.float64)
-    there = ~np.isnan(values)
-    kinds, code = np.unique(values[there], return_inverse=True)
+    is_given = ~np.isnan(values)
+    kinds, code = np.unique(values[is_given], return_inverse=True)
     if len(kinds) == 1:
         raise UndefinedMetricError(
-            f"All {int(there.sum()):,} answers that could be compared are equal, so α is not defined: "
+            f"All {int(is_given.sum()):,} answers that could be compared are equal, so α is not defined: "
             "agreement can't be told from habit."
         )
     counts = np.zeros((values.shape[1], len(kinds)))
-    np.add.at(counts, (np.nonzero(there)[1], code), 1)
+    np.add.at(counts, (np.nonzero(is_given)[1], code), 1)
     gap = kinds[:, None] - kinds
     apart = gap**2 if distance == "interval" else (gap != 0).astype(np.float64)
     lower, upper = _interval(counts, apart, level, resamples, seed)
@@ -109,7 +109,7 @@ def agreement(
         level=level,
         n_units=values.shape[1],
         n_answered=answered.shape[1],
-        n_answers=int(there.sum()),
+        n_answers=int(is_given.sum()),
         n_voters=values.shape[0],
     )
 
@@ -120,9 +120,9 @@ def _alphas(times: Floats, counts: Floats, apart: Floats) -> Floats:
     totals = times @ counts
     n = totals.sum(axis=1)
     chance = np.einsum("rc,ck,rk->r", totals, apart, totals) / (n - 1)
-    found = np.full(len(times), np.nan)
-    np.divide(times @ within, chance, out=found, where=chance > 0)
-    return np.asarray(1 - found)
+    alphas = np.full(len(times), np.nan)
+    np.divide(times @ within, chance, out=alphas, where=chance > 0)
+    return np.asarray(1 - alphas)
 
 
 def _interval(counts: Floats, apart: Floats, level: float, resamples: int, seed: int) -> tuple[float, float]:

@@ -77,9 +77,9 @@ def camps_of(first: Ints, second: Ints, outcome: Floats, voter: Ints, fit: Bradl
     first, second : item positions of the fit; outcome : 1, 0 or .5; voter : 0…V−1; shape (n_votes,) each.
     fit : of these votes, with the effects of these voters, or of one for all.
     """
-    n_items, given = len(fit.theta), np.bincount(voter)
-    none, by_votes = np.zeros(len(given), dtype=np.int64), np.argsort(-given, kind="stable")
-    looked_at = np.sort(by_votes[given[by_votes] >= FEWEST_VOTES][:MOST_VOTERS])
+    n_items, n_votes = len(fit.theta), np.bincount(voter)
+    none, by_votes = np.zeros(len(n_votes), dtype=np.int64), np.argsort(-n_votes, kind="stable")
+    looked_at = np.sort(by_votes[n_votes[by_votes] >= FEWEST_VOTES][:MOST_VOTERS])
     if len(looked_at) < FEWEST_VOTERS or n_items < FEWEST_ITEMS:
         why = (
             f"it takes {FEWEST_VOTERS} voters with {FEWEST_VOTES} votes each and {FEWEST_ITEMS} items, and there are "
@@ -87,7 +87,7 @@ def camps_of(first: Ints, second: Ints, outcome: Floats, voter: Ints, fit: Bradl
         )
         return Camps(np.nan, none, why)
     beyond = outcome - _expected(fit, first, second, voter)
-    place = np.full(len(given), -1, dtype=np.int64)
+    place = np.full(len(n_votes), -1, dtype=np.int64)
     place[looked_at] = np.arange(len(looked_at))
     rows = place[voter] >= 0
     part = _Beyond(first[rows], second[rows], place[voter[rows]], beyond[rows], len(looked_at), n_items)
@@ -96,7 +96,7 @@ def camps_of(first: Ints, second: Ints, outcome: Floats, voter: Ints, fit: Bradl
         return Camps(z, none, "too few voters had the same items")
     if not z > CAMPS_Z:
         return Camps(z, none)
-    every = _Beyond(first, second, voter, beyond, len(given), n_items)
+    every = _Beyond(first, second, voter, beyond, len(n_votes), n_items)
     camp = (every.towards(part.opinion()) < 0).astype(np.int64)
     return Camps(z, 1 - camp if 2 * camp.sum() > len(camp) else camp)
 
@@ -110,8 +110,8 @@ def between_camps(votes: Sequence[VotesOf], camps: Camps) -> float | None:
     for inside in (True, False):
         part = []
         for ballot in votes:
-            kept = np.isin(ballot.voter, smaller) == inside
-            of_these = (column[kept] for column in (ballot.first, ballot.second, ballot.outcome, ballot.voter))
+            is_of_camp = np.isin(ballot.voter, smaller) == inside
+            of_these = (column[is_of_camp] for column in (ballot.first, ballot.second, ballot.outcome, ballot.voter))
             part.append(Votes(ballot.items, *of_these))
         try:
             theta.append(fit_votes(part).fit.theta)
@@ -142,8 +142,8 @@ class _Beyond:
         """R of these votes, (voters, items)."""
         size = self.n_voters * self.n_items
         at, value = self.voter[rows] * self.n_items, self.beyond[rows]
-        found = np.bincount(at + self.first[rows], value, size) - np.bincount(at + self.second[rows], value, size)
-        return np.asarray(found.reshape(self.n_voters, self.n_items))
+        sums = np.bincount(at + self.first[rows], value, size) - np.bincount(at + self.second[rows], value, size)
+        return np.asarray(sums.reshape(self.n_voters, self.n_items))
 
     def towards(self, of_items: Floats) -> Floats:
         """How far each voter goes with values of the items, (voters,)."""
@@ -157,22 +157,22 @@ class _Beyond:
 
     def z(self, rng: np.random.Generator) -> float:
         """The mean of the cross-validated z of random halves of the items; NaN where one has no votes in common."""
-        found = []
+        figures = []
         for _ in range(SPLITS):
             inside = np.zeros(self.n_items, dtype=bool)
             inside[rng.permutation(self.n_items)[: self.n_items // 2]] = True
             across = inside[self.first] != inside[self.second]
             beyond = self.by_item(~(across & self.repeated))
             halves = [_products(beyond[:, half]) for half in (inside, ~inside)]
-            found += [_tried(*halves), _tried(*halves[::-1])]
-        return float(np.mean(found))
+            figures += [_tried(*halves), _tried(*halves[::-1])]
+        return float(np.mean(figures))
 
 
 def _products(beyond: Floats) -> Floats:
     """G without its diagonal."""
-    found = np.asarray(beyond @ beyond.T)
-    np.fill_diagonal(found, 0.0)
-    return found
+    products = np.asarray(beyond @ beyond.T)
+    np.fill_diagonal(products, 0.0)
+    return products
 
 
 def _leading(products: Floats) -> Floats:

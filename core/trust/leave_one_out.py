@@ -80,14 +80,14 @@ def predict(
         raise InputError("No vote counts, so there is nothing to predict from.")
     inside, code = np.unique(place[used], return_inverse=True)
     fit = fit_with_voters(a[used], b[used], y[used], n_items=n_items, voter=code)
-    found = np.full(len(names), -1, dtype=np.int64)
-    found[inside] = np.arange(len(inside))
+    positions = np.full(len(names), -1, dtype=np.int64)
+    positions[inside] = np.arange(len(inside))
     rows = _by_vote(fit, a[used], b[used], y[used])
     gap, variance = _without_each(rows, fit, a, b, place, used)
     lapse = float(np.median(fit.voter_lapse))
     certain = expit(gap / np.sqrt(1.0 + np.pi * variance / 8.0))
     probability = lapse + (1.0 - 2.0 * lapse) * certain
-    return Predictions(gap, variance, probability, _informed(a, b, place, used, n_items), fit, found[place])
+    return Predictions(gap, variance, probability, _informed(a, b, place, used, n_items), fit, positions[place])
 
 
 def _by_vote(fit: BradleyTerry, first: Ints, second: Ints, outcome: Floats) -> Likelihood:
@@ -188,8 +188,8 @@ class _StepOfMany:
             key, place = np.unique(item * self.graph.n_items + opponent, return_inverse=True)
             item, opponent = key // self.graph.n_items, key % self.graph.n_items
             each = np.bincount(place, each).astype(np.float64)
-        kept = each * (1.0 - each / self.graph.diagonal[opponent])
-        return np.bincount(item, kept, n).astype(np.float64)
+        weights = each * (1.0 - each / self.graph.diagonal[opponent])
+        return np.bincount(item, weights, n).astype(np.float64)
 
 
 def _informed(a: Ints, b: Ints, place: Ints, used: Bools, n_items: int) -> Bools:
@@ -197,12 +197,12 @@ def _informed(a: Ints, b: Ints, place: Ints, used: Bools, n_items: int) -> Bools
     votes = np.bincount(a[used], minlength=n_items) + np.bincount(b[used], minlength=n_items)
     key = place * n_items
     own_keys = np.concatenate([(key + a)[used], (key + b)[used]])
-    found, times = np.unique(own_keys, return_counts=True)
+    keys, times = np.unique(own_keys, return_counts=True)
 
     def of_others(item: Ints) -> Ints:
         wanted = key + item
-        at = np.minimum(np.searchsorted(found, wanted), max(len(found) - 1, 0))
-        own = np.where(found[at] == wanted, times[at], 0)
+        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        own = np.where(keys[at] == wanted, times[at], 0)
         return np.asarray(votes[item] - own)
 
     return np.asarray((of_others(a) > 0) & (of_others(b) > 0))
@@ -258,13 +258,13 @@ def find_guessers(votes: Sequence[BallotVotes]) -> Guessers:
     probability, agreement, out = np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)
     for _ in range(ROUNDS if n >= FEWEST_VOTERS else 0):
         try:
-            found = predict(first, second, outcome, voter, n_items=len(items), counts=~out[voter])
+            predicted = predict(first, second, outcome, voter, n_items=len(items), counts=~out[voter])
         except RunoffError:
             break
-        told = found.informed & (outcome != 0.5)
-        sure = np.where(outcome == 1, found.probability, 1.0 - found.probability)[told]
-        agreement = _agreement(2.0 * sure - 1.0, voter[told], n)
-        probability = _weighed(np.bincount(voter[told], np.log(2.0 * sure), n).astype(np.float64))
+        is_decided = predicted.informed & (outcome != 0.5)
+        sure = np.where(outcome == 1, predicted.probability, 1.0 - predicted.probability)[is_decided]
+        agreement = _agreement(2.0 * sure - 1.0, voter[is_decided], n)
+        probability = _weighed(np.bincount(voter[is_decided], np.log(2.0 * sure), n).astype(np.float64))
         before, out = out, probability > 0.5
         if (out == before).all() or out.sum() > n - 2:
             break
@@ -282,9 +282,9 @@ def _weighed(better: Floats) -> Floats:
     """The probability that each voter guesses; better : log-likelihood of their votes over that of coins, (V,)."""
     share, odds = START, np.exp(np.clip(better, -CERTAIN, CERTAIN))
     for _ in range(STEPS):
-        found = share / (share + (1.0 - share) * odds)
-        share = float(np.clip(found.mean(), LEAST, MOST))
-    return np.asarray(found)
+        weights = share / (share + (1.0 - share) * odds)
+        share = float(np.clip(weights.mean(), LEAST, MOST))
+    return np.asarray(weights)
 
 
 def simulated_with(
@@ -310,5 +310,5 @@ def simulated_with(
 
 
 def _without(ballot: BallotVotes, voters: Ints) -> Votes:
-    kept = ~np.isin(ballot.voter, voters)
-    return Votes(ballot.items, ballot.first[kept], ballot.second[kept], ballot.outcome[kept], ballot.voter[kept])
+    rest = ~np.isin(ballot.voter, voters)
+    return Votes(ballot.items, ballot.first[rest], ballot.second[rest], ballot.outcome[rest], ballot.voter[rest])

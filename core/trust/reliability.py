@@ -73,9 +73,9 @@ def ceiling(
         raise InputError(f"A noise ceiling takes at least one simulation, found {simulations}.")
     if why := by_chance(votes):
         raise UndefinedMetricError(why)
-    found = find_guessers(votes) if guessers is None else guessers
-    if len(found.found):
-        return protocol_of(protocol).against_truth(simulated_with(votes, found.suspected, simulations, rng), metric)
+    guessers = find_guessers(votes) if guessers is None else guessers
+    if len(guessers.found):
+        return protocol_of(protocol).against_truth(simulated_with(votes, guessers.suspected, simulations, rng), metric)
     return protocol_of(protocol).ceiling(votes, fitted, metric, simulations, rng)
 
 
@@ -96,11 +96,11 @@ def ceilings(rankings: Sequence[tuple[Sequence[Drawn], Sequence[BallotVotes]]], 
 
     The very figures of the pages. Empty for no ranking. Raises what `fit_votes` and `ceiling` do.
     """
-    found = []
+    by_ballot = []
     for ballots, votes in rankings:
         rng = np.random.default_rng([ballots[-1].seed, CEILING_SEED])
         metric = partial(both_weighted, n0=n0)
-        found.append(ceiling(votes, ballots[-1].protocol, fit_votes(votes), metric=metric, rng=rng).values)
-    if not found:
+        by_ballot.append(ceiling(votes, ballots[-1].protocol, fit_votes(votes), metric=metric, rng=rng).values)
+    if not by_ballot:
         return {}
-    return dict(zip(WEIGHTED, np.mean(found, axis=0).mean(axis=0).tolist(), strict=True))
+    return dict(zip(WEIGHTED, np.mean(by_ballot, axis=0).mean(axis=0).tolist(), strict=True))

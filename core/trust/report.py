@@ -99,12 +99,12 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = Fals
     if n_top > 1:
         reason = f"{n_top} items of the top never lost a vote, so nothing says which of them is the higher."
         return TrustCheck(name, RED, reason, cure)
-    told = _at_an_end(int(undefeated.sum()), int(winless.sum()))
+    sentence = _at_an_end(int(undefeated.sum()), int(winless.sum()))
     if not undefeated.any():  # the next ballot has none of them
         cure = "More appearances per item would place them; at the lower end it matters little."
-    return (
-        TrustCheck(name, AMBER, told, cure) if told else TrustCheck(name, GREEN, "Every item won votes and lost some.")
-    )
+    if not sentence:
+        return TrustCheck(name, GREEN, "Every item won votes and lost some.")
+    return TrustCheck(name, AMBER, sentence, cure)
 
 
 def _at_an_end(undefeated: int, winless: int) -> str:
@@ -229,10 +229,10 @@ def cut_lost(next_ballot: NextBallotValue | None, audit: CutAudit | str) -> Trus
 
     It is judged by the audit where there is one, else by the votes in the ballots; None where neither says anything.
     """
-    name, told, lost = "The cut", "", 0.0
+    name, sentence, lost = "The cut", "", 0.0
     if isinstance(audit, CutAudit):
         lost = audit.lost
-        told = (
+        sentence = (
             "Expected number of the true first {top} that were cut so far: {lost:.2f} by an audit ({level} "
             "interval {lower} to {upper}). {items} of {cut:,} cut came back and won {points:g} of {votes:,} "
             "votes against items near place {top}. By the ballots' votes alone it is {modelled:.2f}."
@@ -245,16 +245,16 @@ def cut_lost(next_ballot: NextBallotValue | None, audit: CutAudit | str) -> Trus
         )
     elif next_ballot is not None:
         lost = next_ballot.lost
-        told = (
+        sentence = (
             f"Expected number of the true first {next_ballot.n_top} that were cut so far: {lost:.2f}, by the "
             f"ballots' votes alone. No audit: {audit}."
         )
-    if not told:
+    if not sentence:
         return None
     cure = "Keep more items from ballot to ballot, or plan more appearances in the first."
     if lost < 0.5:
-        return TrustCheck(name, GREEN, told)
-    return TrustCheck(name, AMBER if lost < 1 else RED, told, cure)
+        return TrustCheck(name, GREEN, sentence)
+    return TrustCheck(name, AMBER if lost < 1 else RED, sentence, cure)
 
 
 def halves(found: RepeatedCorrelation | None, why_not: str) -> TrustCheck:

@@ -109,16 +109,16 @@ def value_of_next(
     now = asked.field(held).rank_by
     most = len(fitted.items) if asked.about.whole_field else len(votes[-1].items)
     items = asked.select(held, min(n_keep, most), rng).items
-    found: list[tuple[float, float, float]] = []
+    changes: list[tuple[float, float, float]] = []
     n_comparisons = 0
     for _ in range(simulations):
         ballot = _answered(asked, held, fitted, posteriors, items, appearances, rng)
         n_comparisons = len(ballot.first)
         try:
-            found.append(_move(now, asked.field([*held, Held(ballot)], Mode.QUICK).rank_by, n_top))
+            changes.append(_move(now, asked.field([*held, Held(ballot)], Mode.QUICK).rank_by, n_top))
         except UndefinedMetricError:
             break  # all scores are equal now: there is no ranking that could move
-    moves = np.mean(found, axis=0).tolist() if len(found) == simulations else [None] * 3
+    moves = np.mean(changes, axis=0).tolist() if len(changes) == simulations else [None] * 3
     first, second, outcome, _ = joined(votes, fitted.items)
     tossed = bool(by_chance(votes))
     camps = None if tossed else find_camps(votes, fitted)

@@ -75,12 +75,12 @@ def side_bias(voter: ArrayLike, chose_left: ArrayLike, *, level: float = FALSE_F
         raise InputError(f"Each vote needs a voter and a side, found shapes {names.shape} and {left.shape}.")
     if not 0 < level < 1:
         raise InputError(f"The level lies between 0 and 1, found {level}.")
-    code, found = pd.factorize(names, sort=True)  # np.unique would sort all names of all votes
-    answers = np.bincount(code, minlength=len(found))
-    n_left = np.bincount(code[left], minlength=len(found))
+    code, voters = pd.factorize(names, sort=True)  # np.unique would sort all names of all votes
+    answers = np.bincount(code, minlength=len(voters))
+    n_left = np.bincount(code[left], minlength=len(voters))
     more = np.maximum(n_left, answers - n_left)
     p = np.minimum(1.0, 2 * stats.binom.sf(more - 1, answers, 0.5))
-    table = pd.DataFrame({"voter": found, "answers": answers, "left": n_left, "share": n_left / answers, "p": p})
+    table = pd.DataFrame({"voter": voters, "answers": answers, "left": n_left, "share": n_left / answers, "p": p})
     return SideBias(table.sort_values(["p", "voter"], ignore_index=True), level)
 
 
@@ -115,13 +115,13 @@ def pairwise_agreement(
     >>> found.pairwise, found.shared.tolist()
     (array([0.25, 0.25, 0.  ]), [2, 2, 1])
     """
-    who, what, said = np.asarray(voter), np.asarray(comparison), np.asarray(answer)
+    who, what, answers = np.asarray(voter), np.asarray(comparison), np.asarray(answer)
     other = np.ones(len(who), dtype=bool) if counts is None else np.asarray(counts, dtype=bool)
-    if who.ndim != 1 or not who.shape == what.shape == said.shape == other.shape:
+    if who.ndim != 1 or not who.shape == what.shape == answers.shape == other.shape:
         raise InputError(f"Each answer needs a voter and a comparison, found shapes {who.shape} and {what.shape}.")
     names, row = np.unique(who, return_inverse=True)
     _, unit = np.unique(what, return_inverse=True)
-    kinds, kind = np.unique(said, return_inverse=True)
+    kinds, kind = np.unique(answers, return_inverse=True)
     _, firsts = np.unique(row * (int(unit.max(initial=0)) + 1) + unit, return_index=True)
     row, unit, other = row[firsts], unit[firsts], other[firsts]
     cell = unit * len(kinds) + kind[firsts]
@@ -129,9 +129,9 @@ def pairwise_agreement(
     # How many other voters answered each comparison, and how many of them alike.
     times = np.bincount(unit[other], minlength=n_units)[unit] - other
     alike = np.bincount(cell[other], minlength=n_units * len(kinds))[cell] - other
-    held = np.flatnonzero(times > 0)
-    shared = np.bincount(row[held], minlength=len(names))
-    same = _ratio(np.bincount(row[held], alike[held] / times[held], len(names)), shared)
+    asked = np.flatnonzero(times > 0)
+    shared = np.bincount(row[asked], minlength=len(names))
+    same = _ratio(np.bincount(row[asked], alike[asked] / times[asked], len(names)), shared)
     pairwise, others = _pairwise(row, unit, cell, other, len(names))
     return PairwiseAgreement(names, pairwise, others, same, shared)
 
@@ -252,40 +252,40 @@ def _of(frame: pd.DataFrame, *statuses: str) -> pd.DataFrame:
 
 def _votes(frame: pd.DataFrame) -> pd.DataFrame:
     """Votes that count, or would if their voter weren't left out."""
-    kept = _of(frame, "counted", "excluded")
-    return kept[kept["main"] & kept["answer"].notna()]
+    answers = _of(frame, "counted", "excluded")
+    return answers[answers["main"] & answers["answer"].notna()]
 
 
 def _counts(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    given = _of(frame, "counted", "unknown", "excluded")
-    given = given[given["main"]]
-    grouped = given.assign(vote=given["answer"].notna(), tie=given["answer"] == 0.5).groupby("voter_id")
+    answers = _of(frame, "counted", "unknown", "excluded")
+    answers = answers[answers["main"]]
+    grouped = answers.assign(vote=answers["answer"].notna(), tie=answers["answer"] == 0.5).groupby("voter_id")
     n = grouped["vote"].agg(["sum", "size"])
     n_ties = grouped["tie"].sum()
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {"votes": n["sum"], "ties": n_ties / n["sum"].where(n["sum"] > 0), "unknown": 1 - n["sum"] / n["size"]}
     )
     out = frame.assign(out=frame["status"] == "excluded").groupby("voter_id")["out"].any()
-    return found.reindex(out.index).assign(left_out=out).reset_index(), {}
+    return table.reindex(out.index).assign(left_out=out).reset_index(), {}
 
 
 def _gold(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    given = frame[frame["gold"].notna() & frame["answer"].notna()]
-    n = given.assign(right=given["answer"] == given["gold"]).groupby("voter_id")["right"].agg(["sum", "size"])
-    found = _shares(n["sum"], n["size"], "gold").assign(gold_right=n["sum"], gold_n=n["size"])
-    return found.reset_index(), {} if len(given) else {"gold": NO_GOLD}
+    answers = frame[frame["gold"].notna() & frame["answer"].notna()]
+    n = answers.assign(right=answers["answer"] == answers["gold"]).groupby("voter_id")["right"].agg(["sum", "size"])
+    table = _shares(n["sum"], n["size"], "gold").assign(gold_right=n["sum"], gold_n=n["size"])
+    return table.reset_index(), {} if len(answers) else {"gold": NO_GOLD}
 
 
 def _shared(frame: pd.DataFrame) -> pd.DataFrame:
     """Answers that may be held against each other; nearly all get comparisons with a known answer right."""
-    kept = _of(frame, "counted", "excluded")
-    return kept[kept["gold"].isna() & kept["said"].notna()]
+    answers = _of(frame, "counted", "excluded")
+    return answers[answers["gold"].isna() & answers["said"].notna()]
 
 
 def _others(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    given = _shared(frame)
-    columns = (given[name].to_numpy() for name in ("voter_id", "comparison", "said"))
-    found = pairwise_agreement(*columns, counts=(given["status"] == "counted").to_numpy())
+    answers = _shared(frame)
+    columns = (answers[name].to_numpy() for name in ("voter_id", "comparison", "said"))
+    found = pairwise_agreement(*columns, counts=(answers["status"] == "counted").to_numpy())
     shared = pd.Series(found.shared, index=pd.Index(found.voters, name="voter_id"))
     table = _shares(found.same * found.shared, shared, "same")
     table = table.assign(pairwise=found.pairwise, others=found.others, shared=found.shared)
@@ -302,14 +302,14 @@ def _ranking(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     outcome, voter = votes["answer"].to_numpy(), votes["voter_id"].to_numpy()
     counts = (votes["status"] == "counted").to_numpy()
     try:
-        found = predict(first, second, outcome, voter, n_items=len(items), counts=counts)
+        predicted = predict(first, second, outcome, voter, n_items=len(items), counts=counts)
     except RunoffError as error:
         nothing = pd.DataFrame({"voter_id": np.unique(voter)}).assign(**dict.fromkeys(names, np.nan))
         return nothing, dict.fromkeys(("gap", "lapse", "sharpness"), str(error))
-    table = _held_against(found, outcome, voter)
-    effects, reason = _effects(found, voter)
+    table = _held_against(predicted, outcome, voter)
+    effects, reason = _effects(predicted, voter)
     who, code = np.unique(voter[counts], return_inverse=True)
-    camps = camps_of(first[counts], second[counts], outcome[counts], code, found.fit)
+    camps = camps_of(first[counts], second[counts], outcome[counts], code, predicted.fit)
     if camps.are_two:
         table["camp"] = pd.Series(camps.camp + 1.0, index=who)
     elif camps.reason:
@@ -353,47 +353,47 @@ def _effects(found: Predictions, voter: NDArray[np.int64]) -> tuple[pd.DataFrame
 
 
 def _repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    given = frame[frame["said"].notna() & frame["gold"].isna()]
+    answers = frame[frame["said"].notna() & frame["gold"].isna()]
     keys = ["voter_id", "comparison"]
-    again = given.duplicated(keys).to_numpy()
-    first = given.groupby(keys)["said"].transform("first")
-    n = given.assign(same=given["said"] == first)[again].groupby("voter_id")["same"].agg(["sum", "size"])
-    found = _shares(n["sum"], n["size"], "consistent").assign(repeat_same=n["sum"], repeat_n=n["size"])
-    return found.reset_index(), {} if again.any() else {"consistent": NO_REPEAT}
+    again = answers.duplicated(keys).to_numpy()
+    first = answers.groupby(keys)["said"].transform("first")
+    n = answers.assign(same=answers["said"] == first)[again].groupby("voter_id")["same"].agg(["sum", "size"])
+    table = _shares(n["sum"], n["size"], "consistent").assign(repeat_same=n["sum"], repeat_n=n["size"])
+    return table.reset_index(), {} if again.any() else {"consistent": NO_REPEAT}
 
 
 def _sides(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    given = _of(frame, "counted", "excluded")
-    given = given[given["left"].notna()]
-    found = side_bias(given["voter_id"].to_numpy(), given["left"].to_numpy() == 1).voters
-    found = found.rename(columns={"voter": "voter_id", "answers": "sided"}).drop(columns="share")
-    found = found.astype({"voter_id": "int64"}).assign(p_holm=holm(found["p"].to_numpy()))
-    return found, {} if len(found) else {"p_holm": NO_SIDES}
+    answers = _of(frame, "counted", "excluded")
+    answers = answers[answers["left"].notna()]
+    table = side_bias(answers["voter_id"].to_numpy(), answers["left"].to_numpy() == 1).voters
+    table = table.rename(columns={"voter": "voter_id", "answers": "sided"}).drop(columns="share")
+    table = table.astype({"voter_id": "int64"}).assign(p_holm=holm(table["p"].to_numpy()))
+    return table, {} if len(table) else {"p_holm": NO_SIDES}
 
 
 def _times(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    given = _of(frame, "counted", "unknown", "excluded")
-    given = given[given["seconds"].notna()]
-    found = given.groupby("voter_id")["seconds"].agg(seconds="median", timed="size")
-    middle = float(given["seconds"].median()) if len(given) else 0.0
-    found["speed"] = found["seconds"] / middle if middle > 0 else np.nan
-    return found.reset_index(), {} if middle > 0 else {"speed": NO_TIMES, "seconds": NO_TIMES}
+    answers = _of(frame, "counted", "unknown", "excluded")
+    answers = answers[answers["seconds"].notna()]
+    times = answers.groupby("voter_id")["seconds"].agg(seconds="median", timed="size")
+    middle = float(answers["seconds"].median()) if len(answers) else 0.0
+    times["speed"] = times["seconds"] / middle if middle > 0 else np.nan
+    return times.reset_index(), {} if middle > 0 else {"speed": NO_TIMES, "seconds": NO_TIMES}
 
 
 def _alpha(frame: pd.DataFrame) -> tuple[KrippendorffAlpha | None, str]:
     """α over comparisons that several voters answered; it doesn't ask who answered, so places stand for voters."""
-    given = _shared(frame)
-    given = given[given["status"] == "counted"].drop_duplicates(["voter_id", "comparison"])
-    shared = given[given.duplicated("comparison", keep=False)]
-    n_answered = given["comparison"].nunique()
+    answers = _shared(frame)
+    answers = answers[answers["status"] == "counted"].drop_duplicates(["voter_id", "comparison"])
+    shared = answers[answers.duplicated("comparison", keep=False)]
+    n_answered = answers["comparison"].nunique()
     if shared.empty:
         return None, f"of {n_answered:,} answered comparisons none was answered by two voters"
     places = shared.assign(place=shared.groupby("comparison").cumcount())
     try:
-        found = agreement(places.pivot(index="place", columns="comparison", values="answer"), distance="nominal")
+        alpha = agreement(places.pivot(index="place", columns="comparison", values="answer"), distance="nominal")
     except UndefinedMetricError as error:
         return None, str(error)
-    return replace(found, n_answered=n_answered, n_voters=shared["voter_id"].nunique()), ""
+    return replace(alpha, n_answered=n_answered, n_voters=shared["voter_id"].nunique()), ""
 
 
 def _shares(count: pd.Series | Floats, total: pd.Series, name: str) -> pd.DataFrame:

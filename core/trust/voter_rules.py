@@ -105,17 +105,17 @@ def propose(table: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFrame:
     unknown = set(bounds) - set(RULES)
     if unknown:
         raise InputError(f"There is no rule {', '.join(sorted(unknown))}; there are {', '.join(RULES)}.")
-    there = table[~table["left_out"]]
+    still_in = table[~table["left_out"]]
     parts = []
     for key, rule in RULES.items():
         if key in bounds:
-            enough = there[there[rule.counted] >= rule.least]
+            enough = still_in[still_in[rule.counted] >= rule.least]
             hit, said = _ASKED[key](enough, float(bounds[key]))
             reasons = [said(row) for row in enough[hit].itertuples()]
             parts.append(pd.DataFrame({"voter_id": enough.loc[hit, "voter_id"], "rule": key, "reason": reasons}))
     columns = {"voter_id": "int64", "rule": "str", "reason": "str"}
-    found = pd.concat(parts) if parts else pd.DataFrame(columns=list(columns))
-    return found.astype(columns).sort_values(["voter_id"], kind="stable", ignore_index=True)
+    proposed = pd.concat(parts) if parts else pd.DataFrame(columns=list(columns))
+    return proposed.astype(columns).sort_values(["voter_id"], kind="stable", ignore_index=True)
 
 
 def n_judged(table: pd.DataFrame, key: str) -> int:

@@ -64,8 +64,8 @@ class ClassifiedAnswers:
 
     def counts(self) -> dict[str, int]:
         """How many answers there are of each kind; every kind is named, also with 0."""
-        found = self.rows["kind"].value_counts()
-        return {kind: int(found.get(kind, 0)) for kind in KINDS}
+        counts = self.rows["kind"].value_counts()
+        return {kind: int(counts.get(kind, 0)) for kind in KINDS}
 
 
 @dataclass(frozen=True)
@@ -140,21 +140,21 @@ def _unique(frame: pd.DataFrame, columns: list[str], name: str) -> None:
 def sides(choice: pd.Series) -> Objects:
     """The choices with left for first and right for second; others as they are."""
     codes, different = pd.factorize(choice)
-    told = np.array([*(_SIDES.get(text, text) for text in different), ""], dtype=object)
-    return told[codes]
+    sides_of = np.array([*(_SIDES.get(text, text) for text in different), ""], dtype=object)
+    return sides_of[codes]
 
 
 def _answers(choice: Objects, found: Match, comparisons: pd.DataFrame) -> Objects:
     """What was chosen in terms of the comparison: `first` stands on the right where the comparison is flipped."""
     answer = np.full(len(choice), "", dtype=object)
-    there = found.place >= 0
+    is_matched = found.place >= 0
     flipped = found.is_turned.copy()
-    flipped[there] ^= comparisons["flipped"].to_numpy(dtype=bool)[found.place[there]]
+    flipped[is_matched] ^= comparisons["flipped"].to_numpy(dtype=bool)[found.place[is_matched]]
     is_left, is_right = choice == "left", choice == "right"
-    answer[there & (is_left & ~flipped | is_right & flipped)] = "first"
-    answer[there & (is_right & ~flipped | is_left & flipped)] = "second"
+    answer[is_matched & (is_left & ~flipped | is_right & flipped)] = "first"
+    answer[is_matched & (is_right & ~flipped | is_left & flipped)] = "second"
     for same in ("tie", "unknown"):
-        answer[there & (choice == same)] = same
+        answer[is_matched & (choice == same)] = same
     return answer
 
 
@@ -178,12 +178,12 @@ def _wait(reasons: AnswerReasons, at: Ints, role: str, values: pd.Series) -> Non
 
 def _set_aside(reasons: AnswerReasons, rows: pd.DataFrame, choice: Objects, ties_allowed: bool) -> None:
     """Answers of a comparison of the ballot that say nothing, or nothing that can be understood."""
-    given, matched = rows["choice"], reasons.kind == ""
+    choices, matched = rows["choice"], reasons.kind == ""
     reasons.give(matched & (choice == ""), "no_answer", "")
-    let_wait(reasons, rows, reasons.kind == "", [text for text in given.unique() if is_code(text)])
+    let_wait(reasons, rows, reasons.kind == "", [text for text in choices.unique() if is_code(text)])
     unread = (reasons.kind == "") & ~pd.Series(choice).isin(_CHOICES).to_numpy()
     text = "the choice is none of left, right, tie and unknown: "
-    reasons.give(unread, "unreadable", [text + repr(found) for found in given[unread]])
+    reasons.give(unread, "unreadable", [text + repr(found) for found in choices[unread]])
     if not ties_allowed:
         text = "a tie, which this plan doesn't allow: the answer came from another task page"
         reasons.give((reasons.kind == "") & (choice == "tie"), "unreadable", text)
@@ -223,9 +223,9 @@ def name_assignments(
         return
     those = rows[[*_SAME, "submitted_at"]].iloc[at]
     time = those["submitted_at"]
-    made = pd.Series(comparisons["task_id"].array.take(place[at]), those.index) + "/" + those["voter"]
+    names = pd.Series(comparisons["task_id"].array.take(place[at]), those.index) + "/" + those["voter"]
     if (time != "").any():
-        made = made + ("@" + time).where(time != "", "")
+        names = names + ("@" + time).where(time != "", "")
     named = rows[[*_SAME, "submitted_at", "assignment_id"]].iloc[open_at[has_id]]
     whole = pd.concat([known[known["status"] != "withdrawn"][named.columns], named], ignore_index=True)
     if len(whole):
@@ -235,14 +235,14 @@ def name_assignments(
         untimed = np.append(np.flatnonzero(whole["submitted_at"] == ""), -1)
         at_no_time = untimed[first_of(whole.iloc[untimed[:-1]], those, _SAME, [])[0]]
         ids = np.append(whole["assignment_id"].to_numpy(dtype=object), "")
-        found = made.to_numpy(dtype=object)
+        new_ids = names.to_numpy(dtype=object)
         for places in (np.where((time == "").to_numpy(), any_time, -1), at_no_time, same_time):
-            found = np.where(places >= 0, ids[places], found)
-        made = pd.Series(found, those.index, dtype="str")
+            new_ids = np.where(places >= 0, ids[places], new_ids)
+        names = pd.Series(new_ids, those.index, dtype="str")
     if len(at) == len(rows):
-        rows["assignment_id"] = made
+        rows["assignment_id"] = names
     else:
-        rows.loc[at, "assignment_id"] = made
+        rows.loc[at, "assignment_id"] = names
 
 
 def _mark_checks(reasons: AnswerReasons, place: Ints, comparisons: pd.DataFrame) -> None:

@@ -117,11 +117,11 @@ def _merge_copies(rows: pd.DataFrame, reasons: AnswerReasons) -> None:
     order = copies.assign(rank=rank, time=copies["submitted_at"].replace("", _LATE))
     order = order.sort_values(["rank", "time", "row"], kind="stable")
     groups = order.groupby(keys, sort=False)
-    kept, earliest = groups["row"].transform("first"), groups["time"].transform("min").replace(_LATE, "")
+    first_row, earliest = groups["row"].transform("first"), groups["time"].transform("min").replace(_LATE, "")
     rows.loc[order.index, "submitted_at"] = earliest
     extra = order.index[order.duplicated(keys)]
     text = "the same assignment is in row {} of this file"
-    reasons.give(extra.to_numpy(), "known", [text.format(row) for row in kept[extra]])
+    reasons.give(extra.to_numpy(), "known", [text.format(row) for row in first_row[extra]])
 
 
 def _decide(
@@ -165,19 +165,19 @@ def _decide(
 def _told(open_rows: pd.DataFrame, stored: _Stored, fresh: Bools) -> tuple[Objects, Objects, Bools]:
     """What files decided on each assignment and its time by store and file together, and where that is more than
     stored. The owner's decision isn't theirs: it can be taken back."""
-    said, when = (open_rows[name].to_numpy(dtype=object) for name in ("status", "submitted_at"))
+    status, when = (open_rows[name].to_numpy(dtype=object) for name in ("status", "submitted_at"))
     if fresh.all():
-        return said, when, np.zeros(len(said), dtype=bool)
-    here = pd.Series(said).map(_DECISIONS).fillna(0).to_numpy(dtype=int)
-    there = pd.Series(stored.decision).map(_DECISIONS).fillna(0).to_numpy(dtype=int)
-    is_files = (stored.was == "rejected") & (there == 0) & (stored.review == "")
-    there = np.where(fresh, 0, np.where(is_files, 1, there))
-    decided = np.maximum(here, there)
-    kept = np.where(fresh, "", stored.time).astype(object)
-    time = np.minimum(np.where(kept == "", _LATE, kept), np.where(when == "", _LATE, when)).astype(object)
+        return status, when, np.zeros(len(status), dtype=bool)
+    here = pd.Series(status).map(_DECISIONS).fillna(0).to_numpy(dtype=int)
+    decision = pd.Series(stored.decision).map(_DECISIONS).fillna(0).to_numpy(dtype=int)
+    is_files = (stored.was == "rejected") & (decision == 0) & (stored.review == "")
+    decision = np.where(fresh, 0, np.where(is_files, 1, decision))
+    decided = np.maximum(here, decision)
+    stored_time = np.where(fresh, "", stored.time).astype(object)
+    time = np.minimum(np.where(stored_time == "", _LATE, stored_time), np.where(when == "", _LATE, when)).astype(object)
     time[time == _LATE] = ""
     is_tracked = stored.decision != ""
-    more = ~fresh & (((decided > there) & is_tracked) | (time != kept))
+    more = ~fresh & (((decided > decision) & is_tracked) | (time != stored_time))
     return _NAMES[decided], time, more.astype(bool)
 
 

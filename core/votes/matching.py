@@ -44,24 +44,24 @@ def match(rows: pd.DataFrame, comparisons: pd.DataFrame, *, shows_texts: bool = 
     places = combined([np.concatenate(tasks), np.concatenate([rows["n"].to_numpy(), comparisons["n"].to_numpy()])])
     by_task = pd.Index(places[n:]).get_indexer(pd.Index(places[:n]))
     has_task = _has_text(rows["task_id"])
-    found = Match(by_task, np.zeros(n, dtype=bool), np.full(n, "", dtype=object), np.full(n, "", dtype=object))
+    matched = Match(by_task, np.zeros(n, dtype=bool), np.full(n, "", dtype=object), np.full(n, "", dtype=object))
     strange = has_task & (by_task < 0)
-    found.kind[strange] = "other_ballot"
-    found.reason[strange] = [
+    matched.kind[strange] = "other_ballot"
+    matched.reason[strange] = [
         f"this ballot has no comparison {number} in a task {task!r}"
         for number, task in rows.loc[strange, ["n", "task_id"]].itertuples(index=False, name=None)
     ]
     if not shows_texts:
-        found.kind[~has_task] = "unreadable"
-        found.reason[~has_task] = "neither the id of a comparison nor its tokens"
+        matched.kind[~has_task] = "unreadable"
+        matched.reason[~has_task] = "neither the id of a comparison nor its tokens"
     else:
-        shown = _shown(rows, comparisons)
-        other = _hold_against_texts(found, shown, np.flatnonzero(has_task & (by_task >= 0)))
+        texts = _shown(rows, comparisons)
+        other = _hold_against_texts(matched, texts, np.flatnonzero(has_task & (by_task >= 0)))
         named = other[:_MOST_NAMED]
-        found.reason[named] = _other_words(rows, comparisons, named, found.place[named])
-        _find_by_texts(found, shown, np.flatnonzero(~has_task), comparisons["question_id"].to_numpy())
-    found.place[found.kind != ""] = -1
-    return found
+        matched.reason[named] = _other_words(rows, comparisons, named, matched.place[named])
+        _find_by_texts(matched, texts, np.flatnonzero(~has_task), comparisons["question_id"].to_numpy())
+    matched.place[matched.kind != ""] = -1
+    return matched
 
 
 def _has_text(column: pd.Series) -> Bools:
@@ -106,17 +106,18 @@ def _other_words(rows: pd.DataFrame, comparisons: pd.DataFrame, those: Ints, pla
     if not len(those):
         return []  # pandas 2.2 can't factorize an index of several levels without rows
     texts = list(TEXTS)
-    seen, there = rows[texts].iloc[those].reset_index(drop=True), comparisons[texts].iloc[place].reset_index(drop=True)
-    both = pd.concat([seen, there.add_suffix("_there")], axis=1)
+    in_file = rows[texts].iloc[those].reset_index(drop=True)
+    in_ballot = comparisons[texts].iloc[place].reset_index(drop=True)
+    both = pd.concat([in_file, in_ballot.add_suffix("_there")], axis=1)
     codes, different = pd.MultiIndex.from_frame(both).factorize()
-    told = []
+    sentences = []
     for words in different:
         file, ballot = ({text_key(text): text for text in part} for part in (words[:4], words[4:]))
         new = [text or "nothing" for key, text in file.items() if key not in ballot]
         gone = [text for key, text in ballot.items() if key not in file]
         shows = f": {', '.join(new)} where the ballot shows {', '.join(gone)}" if new and gone else ", paired otherwise"
-        told.append(_OTHER_WORDS + shows)
-    return [told[code] for code in codes]
+        sentences.append(_OTHER_WORDS + shows)
+    return [sentences[code] for code in codes]
 
 
 def _find_by_texts(found: Match, shown: _Shown, those: Ints, question: Ints) -> None:
@@ -132,10 +133,10 @@ def _find_by_texts(found: Match, shown: _Shown, those: Ints, question: Ints) -> 
         if not len(left):
             return
         place, is_ambiguous = _look_up(of_rows[0][left], of_ballot[1], question)
-        there = place >= 0
-        found.place[left[there]] = place[there]
-        found.is_turned[left[there]] = is_turned
-        found.kind[left[there]], found.reason[left[there]] = "", ""
+        is_found = place >= 0
+        found.place[left[is_found]] = place[is_found]
+        found.is_turned[left[is_found]] = is_turned
+        found.kind[left[is_found]], found.reason[left[is_found]] = "", ""
         found.kind[left[is_ambiguous]], found.reason[left[is_ambiguous]] = "unreadable", _AMBIGUOUS
 
 
@@ -183,10 +184,10 @@ def first_of(whole: pd.DataFrame, those: pd.DataFrame, keys: list[str], more: li
         is_text = not pd.api.types.is_numeric_dtype(pair[0])
         same = [part.astype("str") if is_text else part.astype("int64") for part in pair]
         codes.append(pd.factorize(pd.concat(same, ignore_index=True))[0])
-    found = []
+    parts = []
     for n in (len(keys), len(keys) + len(more)):
         merged = combined(codes[:n])
         first = pd.Series(merged[: len(whole)]).drop_duplicates()
         at = pd.Index(first).get_indexer(pd.Index(merged[len(whole) :]))
-        found.append(np.where(at >= 0, np.append(first.index.to_numpy(), -1)[at], -1))
-    return found[0], found[1]
+        parts.append(np.where(at >= 0, np.append(first.index.to_numpy(), -1)[at], -1))
+    return parts[0], parts[1]

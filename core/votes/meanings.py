@@ -151,9 +151,9 @@ def approves(mark: str, said: ValueMeanings) -> bool | None:
     key = key_of(mark)
     if said.former:
         return key != ""
-    told = meanings_by_value(said.marks).get(key)
-    if told is not None:
-        return told == "yes"
+    meaning = meanings_by_value(said.marks).get(key)
+    if meaning is not None:
+        return meaning == "yes"
     return True if key in MARK else False if key in NO_MARK else None
 
 
@@ -168,8 +168,8 @@ def with_choices(choices: pd.Series, said: ValueMeanings) -> pd.Series:
     if not pairs:
         return choices
     codes, different = choices.factorize()
-    told = pd.Series([pairs.get(key_of(value), value) for value in different], dtype="str")
-    return pd.Series(told.array.take(codes), choices.index) if len(told) else choices
+    meant = pd.Series([pairs.get(key_of(value), value) for value in different], dtype="str")
+    return pd.Series(meant.array.take(codes), choices.index) if len(meant) else choices
 
 
 @dataclass(frozen=True)
@@ -188,9 +188,9 @@ class ValueQuestion:
         """The question in a sentence."""
         if self.role == "server":
             return "Is this file from a different server than the earlier files?"
-        shown = self.value or "(an empty cell)"
-        what = {"choice": f"the choice “{shown}”", "status": f"the status “{shown}”"}
-        return f"What does {what.get(self.role, f'“{shown}” in the column Approve')} mean?"
+        value = self.value or "(an empty cell)"
+        what = {"choice": f"the choice “{value}”", "status": f"the status “{value}”"}
+        return f"What does {what.get(self.role, f'“{value}” in the column Approve')} mean?"
 
     @property
     def found(self) -> str:
@@ -208,8 +208,8 @@ class OpenQuestionsError(InputError):
     """Values of a file mean nothing that is sure, so that nothing was made of it; `questions` says which."""
 
     def __init__(self, name: str, questions: Sequence[ValueQuestion]) -> None:
-        told = " ".join(f"{question.asks} {question.found}" for question in questions)
-        super().__init__(f"{name} can't be read before somebody says what its values mean. {told}")
+        message = " ".join(f"{question.asks} {question.found}" for question in questions)
+        super().__init__(f"{name} can't be read before somebody says what its values mean. {message}")
         self.questions = tuple(questions)
 
 

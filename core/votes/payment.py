@@ -90,11 +90,11 @@ def propose(assignments: pd.DataFrame, rules: Rules | None = None) -> pd.Series:
     reasons = np.full(len(frame), "", dtype=object)
     # The first of these that holds is told.
     reasons[fast] = [f"answered in {s:.1f} s per comparison, where {usual:.1f} s are usual" for s in each[fast]]
-    for told, n, of, text in (
+    for where, n, of, text in (
         (wrong, frame["checks_wrong"], checks, "{} of {} check comparisons were answered wrong"),
         (short, frame["n_answered"], frame["n_asked"], "only {} of {} comparisons were answered"),
     ):
-        reasons[told] = [text.format(*pair) for pair in zip(n[told], of[told], strict=True)]
+        reasons[where] = [text.format(*pair) for pair in zip(n[where], of[where], strict=True)]
     return pd.Series(reasons, index=frame.index, dtype="str")
 
 
@@ -116,12 +116,12 @@ def payments(assignments: pd.DataFrame, *, reward: float, task_size: int) -> pd.
     seconds = frame.groupby(keys, sort=True)["seconds"].sum(min_count=1)
     counts = zip(*(sums[name].tolist() for name in sums.columns), strict=True)
     rows = []
-    for (voter, platform), told, row in zip(sums.index, seconds.tolist(), counts, strict=True):
+    for (voter, platform), n_seconds, row in zip(sums.index, seconds.tolist(), counts, strict=True):
         of = dict(zip(sums.columns, row, strict=True))
         units = Decimal(of["n"] - of["rejected"])
         if platform == "labelstudio":
             units = Decimal(of["n_paid"]) / Decimal(task_size)
-        due, minutes = float(cents(units * Decimal(str(reward)))), told / 60
+        due, minutes = float(cents(units * Decimal(str(reward)))), n_seconds / 60
         rows.append(
             (
                 *(voter, platform, of["n"], of["approved"], of["rejected"], of["undecided"]),

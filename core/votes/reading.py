@@ -223,9 +223,9 @@ def unread_times(
     zones = dict.fromkeys(word for at in odd for word in _WORD.findall(texts[at]) if word not in {*_ZONES, "AM", "PM"})
     named = [f"{zone} ({_SEVERAL[zone]})" for zone in zones if zone in _SEVERAL][:5]
     others = [zone for zone in zones if zone not in _SEVERAL][:5]
-    told = [f"names of several time zones: {', '.join(named)}"] if named else []
-    told += [f"no known time zone: {', '.join(others)}"] if others else []
-    return [Issue("; ".join([text, *told]), column=column, found=texts[odd[0]])]
+    messages = [f"names of several time zones: {', '.join(named)}"] if named else []
+    messages += [f"no known time zone: {', '.join(others)}"] if others else []
+    return [Issue("; ".join([text, *messages]), column=column, found=texts[odd[0]])]
 
 
 def _us_time(text: str) -> str:
@@ -332,11 +332,11 @@ def composed(voter: str) -> str:
 def damaged_voters(numbers: Ints, voters: pd.Series, column: str) -> list[Issue]:
     """The rows whose voter a spreadsheet took for something else; `numbers` are the rows of `voters`."""
     codes, different = voters.factorize()
-    told = [why_lost(voter) for voter in different]
-    if not any(told):
+    reasons = [why_lost(voter) for voter in different]
+    if not any(reasons):
         return []
-    those = np.flatnonzero((np.array([*told, ""], dtype=object) != "")[codes]).tolist()
-    return [Issue(told[codes[at]], int(numbers[at]), column, different[codes[at]]) for at in those]
+    damaged = np.flatnonzero((np.array([*reasons, ""], dtype=object) != "")[codes]).tolist()
+    return [Issue(reasons[codes[at]], int(numbers[at]), column, different[codes[at]]) for at in damaged]
 
 
 def one_spelling(voters: pd.Series) -> pd.Series:
@@ -344,8 +344,8 @@ def one_spelling(voters: pd.Series) -> pd.Series:
     codes, different = voters.factorize()
     if all(voter.isascii() for voter in different):
         return voters
-    told = pd.Series([composed(voter) for voter in different], dtype="str")
-    return pd.Series(told.array.take(codes), voters.index)
+    spelled = pd.Series([composed(voter) for voter in different], dtype="str")
+    return pd.Series(spelled.array.take(codes), voters.index)
 
 
 def is_damaged(ids: pd.Series) -> pd.Series:

@@ -99,16 +99,16 @@ def report_classes(rows: pd.DataFrame) -> pd.Series:
 
 def count_answers(rows: pd.DataFrame, unread: Sequence[Issue], blank: npt.NDArray[np.int64]) -> dict[str, int]:
     """How many answers are in each class that occurs; a row without an answer counts as one."""
-    found = report_classes(rows).value_counts(sort=False)
-    return _in_order({str(kind): int(n) for kind, n in found.items()}, len(unread), len(blank))
+    counts = report_classes(rows).value_counts(sort=False)
+    return _in_order({str(kind): int(n) for kind, n in counts.items()}, len(unread), len(blank))
 
 
 def count_rows(rows: pd.DataFrame, unread: Sequence[Issue], blank: npt.NDArray[np.int64]) -> dict[str, int]:
     """How many rows of the file are in each class that occurs."""
     places = pd.Index(CLASSES).get_indexer(pd.Index(report_classes(rows)))
     weightiest = pd.Series(places).groupby(rows["row"].to_numpy(), sort=False).min()
-    found = {CLASSES[int(str(place))]: int(n) for place, n in weightiest.value_counts().items()}
-    return _in_order(found, len(unread), len(blank))
+    counts = {CLASSES[int(str(place))]: int(n) for place, n in weightiest.value_counts().items()}
+    return _in_order(counts, len(unread), len(blank))
 
 
 def _in_order(found: dict[str, int], n_unread: int, n_blank: int) -> dict[str, int]:
@@ -125,8 +125,8 @@ def report_table(
     Rows without an answer stand among them, with empty cells where nothing could be read; `n` is 0 there.
     """
     classes = report_classes(rows)
-    mine = rows if name is None else rows[classes == name]
-    table = mine.assign(**{"class": classes[mine.index]})[list(COLUMNS)]
+    own_rows = rows if name is None else rows[classes == name]
+    table = own_rows.assign(**{"class": classes[own_rows.index]})[list(COLUMNS)]
     more = [(issue.row, "unreadable", issue.message) for issue in unread] if name in (None, "unreadable") else []
     more += [(int(row), "no_answer", _BLANK) for row in blank] if name in (None, "no_answer") else []
     if more:
@@ -184,11 +184,11 @@ def give_reasons(reasons: AnswerReasons, at: Ints, open_rows: pd.DataFrame, coun
     """Most votes are new, or known and counted, and need no reason: the others are told one by one."""
     kind = reasons.kind[at]
     needless = (kind == "new") & (counted.decision != "rejected") | (kind == "unknown")
-    told = ~needless & ((kind != "known") | (counted.was == "rejected") | (reasons.becomes[at] != ""))
+    is_told = ~needless & ((kind != "known") | (counted.was == "rejected") | (reasons.becomes[at] != ""))
     columns = (kind, *counted, *(open_rows[name].to_numpy(dtype=object) for name in ("status", "note")))
     reasons.reason[at] = ""
-    answers = (_Answer(*values) for values in zip(*(column[told] for column in columns), strict=True))
-    reasons.reason[at[told]] = [_reason(answer, policy) for answer in answers]
+    answers = (_Answer(*values) for values in zip(*(column[is_told] for column in columns), strict=True))
+    reasons.reason[at[is_told]] = [_reason(answer, policy) for answer in answers]
 
 
 def note_displaced(
@@ -199,11 +199,11 @@ def note_displaced(
     if displaced.empty or counting.empty:
         return
     place, _ = first_of(displaced, counting, ["voter", "question_id"], [])
-    there = place >= 0
+    is_found = place >= 0
     when = "before" if policy.repeats == "earliest" else "after"
     text = "it was submitted {} the voter's vote in assignment {}, which counts no more"
-    ids = displaced["assignment_id"].to_numpy(dtype=object)[place[there]]
-    reasons.reason[at[there]] = [text.format(when, assignment) for assignment in ids]
+    ids = displaced["assignment_id"].to_numpy(dtype=object)[place[is_found]]
+    reasons.reason[at[is_found]] = [text.format(when, assignment) for assignment in ids]
 
 
 def _reason(answer: _Answer, policy: Policy) -> str:
@@ -305,8 +305,8 @@ class UploadEffect:
             return None
         moves = tuple(Move((a, b), before, after) for a, b, before, after in stored["moves"])
         first = tuple(stored["first"]) if stored["first"] else None
-        told = (stored["votes"], stored["new_voters"], stored["known_voters"], moves, first, stored["ended"])
-        return cls(*told, stored.get("ranking", "now"))
+        values = (stored["votes"], stored["new_voters"], stored["known_voters"], moves, first, stored["ended"])
+        return cls(*values, stored.get("ranking", "now"))
 
 
 def compare_tops(before: Top, after: Top) -> list[tuple[int, float | None, float | None]]:

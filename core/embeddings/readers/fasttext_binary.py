@@ -120,8 +120,16 @@ def recognise(head: FileHead) -> Recognised | None:
             "Fetch it again."
         )
     notes = ("vectors of words outside its vocabulary can be made on request",) if header.has_subwords else ()
-    found = Recognised(FORMAT, header.n_words, header.dimensions, True, notes, header.end, n_expected=header.n_rows)
-    return Recognised(**{**vars(found), "has_subwords": header.has_subwords})
+    return Recognised(
+        FORMAT,
+        header.n_words,
+        header.dimensions,
+        True,
+        notes,
+        header.end,
+        n_expected=header.n_rows,
+        has_subwords=header.has_subwords,
+    )
 
 
 def _quantised(name: str) -> InputError:
@@ -253,8 +261,8 @@ def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[B
         else:
             chosen = np.ones(len(part), dtype=bool)
         if subwords is not None and chosen.any():
-            made = [part[i] if part[i] != EOS else None for i in np.flatnonzero(chosen)]
-            vectors[chosen] = _means(vectors[chosen], made, subwords)
+            words_or_none = [part[i] if part[i] != EOS else None for i in np.flatnonzero(chosen)]
+            vectors[chosen] = _means(vectors[chosen], words_or_none, subwords)
         yield Block(words, vectors)
     note_broken(broken, source.options, notes)
     source.subwords = subwords

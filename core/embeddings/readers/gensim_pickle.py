@@ -87,10 +87,10 @@ class _Unpickler(pickle.Unpickler):
             if (module == allowed or module.startswith(allowed + ".")) and name in names.split():
                 return super().find_class(module, name)
         if module.split(".")[0] == "gensim" and "." not in name:
-            found = super().find_class(module, name)
-            is_class = isinstance(found, type) and found.__module__.split(".")[0] == "gensim"
+            loaded = super().find_class(module, name)
+            is_class = isinstance(loaded, type) and loaded.__module__.split(".")[0] == "gensim"
             if is_class or (module == "gensim.utils" and name in _FUNCTIONS):
-                return found
+                return loaded
         raise InputError(
             f"the pickle asks for {module}.{name}, which no vectors need, and wasn't opened: it may be harmful, or "
             f"hold parts of its maker's own program. Else {_WAY_OUT}."
@@ -118,10 +118,10 @@ def _open(source: Source) -> Any:
 
     path = str(source.path)
     try:
-        found = _Unpickler(io.BufferedReader(_Raw(source), CHUNK_BYTES), encoding="latin1").load()
+        unpickled = _Unpickler(io.BufferedReader(_Raw(source), CHUNK_BYTES), encoding="latin1").load()
         compressed, subname = SaveLoad._adapt_by_suffix(path)
-        if isinstance(found, SaveLoad):
-            found._load_specials(path, None if compressed else "r", compressed, subname)
+        if isinstance(unpickled, SaveLoad):
+            unpickled._load_specials(path, None if compressed else "r", compressed, subname)
     except InputError as error:
         raise InputError(f"{source.name}: {error}") from error
     except FileNotFoundError as error:
@@ -142,7 +142,7 @@ def _open(source: Source) -> Any:
             f"{source.name} can't be opened by this version of gensim ({type(error).__name__}: {error}). It is "
             f"damaged, or from an old version: {_WAY_OUT}."
         ) from error
-    return found
+    return unpickled
 
 
 def _companions(source: Source) -> Iterator[tuple[str, str]]:
@@ -170,11 +170,11 @@ def _subwords(source: Source, vectors: Any) -> Subwords | None:
 
 def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[Block]:
     """Yield the model's words and vectors; see `Reader.read`. Other parts of the model are left out."""
-    found = _open(source)
-    model = getattr(found, "wv", found)
+    opened = _open(source)
+    model = getattr(opened, "wv", opened)
     words, vectors = getattr(model, "index_to_key", None), getattr(model, "vectors", None)
     if not isinstance(words, list) or not isinstance(vectors, np.ndarray) or vectors.ndim != 2:
-        raise InputError(f"{source.name} is a gensim {type(found).__name__}, which has no vectors of words.")
+        raise InputError(f"{source.name} is a gensim {type(opened).__name__}, which has no vectors of words.")
     if len(words) > len(vectors) or not vectors.shape[1]:
         raise InputError(f"{source.name} is damaged: it has {len(words)} words and vectors {vectors.shape}.")
     source.companions.extend(_companions(source))

@@ -125,16 +125,16 @@ def _decode(head: FileHead) -> str:
 def _from_json(name: str, text: str) -> list[str] | None:
     """The words of a JSON list or object; None if the text isn't JSON, but a list whose first word is a bracket."""
     try:
-        found = parse_json(text)
+        value = parse_json(text)
     except (ValueError, RecursionError):
         return None
-    if isinstance(found, dict):
-        rows = list(found.values())
+    if isinstance(value, dict):
+        rows = list(value.values())
         if all(type(row) is int for row in rows) and sorted(rows) == list(range(len(rows))):
-            return sorted(found, key=found.__getitem__)
+            return sorted(value, key=value.__getitem__)
         raise InputError(f"{name}: each word must have its row, 0 to {len(rows) - 1}, each once. Correct the file.")
-    if isinstance(found, list) and all(isinstance(word, str) for word in found):
-        return found
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return value
     raise InputError(f"{name} isn't a JSON list of words, nor an object that gives each word its row.")
 
 

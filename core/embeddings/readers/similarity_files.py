@@ -112,8 +112,8 @@ def _lines(pieces: Iterator[bytes], name: str, codec: str, errors: str) -> Itera
         except UnicodeDecodeError as error:
             before = error.object[: error.start].decode(codec, "replace")
             line = n_lines + len(io.StringIO(rest + before + "x", newline="").readlines())
-            told = f"{name}, line {line}, holds the byte 0x{error.object[error.start]:02x}, which isn't {codec}"
-            raise OddBytes(told, line, error.object, error.start) from error
+            message = f"{name}, line {line}, holds the byte 0x{error.object[error.start]:02x}, which isn't {codec}"
+            raise OddBytes(message, line, error.object, error.start) from error
         if is_first and text:
             text, is_first = text.removeprefix("\ufeff"), False
         # A CR at the end may be the half of a CRLF.

@@ -169,11 +169,11 @@ def _ends_in_cr(body: bytes, whole: bool) -> bool:
         return False
     body = body.replace(b"\r\n", b"\n")
     by_feeds, by_all = (_sample(each, whole) for each in (body, body.replace(b"\r", b"\n")))
-    found = _dimensions(by_all)
-    if found is None or (found < 2 and len(by_all) < 2):
+    n_dimensions = _dimensions(by_all)
+    if n_dimensions is None or (n_dimensions < 2 and len(by_all) < 2):
         return False
     ended = [part for line in by_feeds or [body] for part in line.split(b"\r")[:-1] if part.strip()][:_SAMPLE_LINES]
-    return 2 * sum(n_values(part) == found for part in ended) > len(ended)
+    return 2 * sum(n_values(part) == n_dimensions for part in ended) > len(ended)
 
 
 def _without_values(line: bytes, dimensions: int) -> bytes:
@@ -186,10 +186,10 @@ def _quoting(lines: list[bytes], dimensions: int) -> str:
     words = [_without_values(line, dimensions) for line in lines if n_values(line) == dimensions]
     numbered = [_NUMBERED.fullmatch(word) for word in words]
     if len(words) > 1 and all(numbered):
-        found = [match for match in numbered if match]
-        rows = [int(match[1] or match[2]) for match in found]
+        matches = [match for match in numbered if match]
+        rows = [int(match[1] or match[2]) for match in matches]
         if all(after == before + 1 for before, after in pairwise(rows)):
-            return "numbers and quotes" if all(_QUOTED.fullmatch(match[3]) for match in found) else "numbers"
+            return "numbers and quotes" if all(_QUOTED.fullmatch(match[3]) for match in matches) else "numbers"
     return "quotes" if len(words) > 1 and all(_QUOTED.fullmatch(word) for word in words) else ""
 
 
@@ -241,30 +241,30 @@ def _recognise(head: FileHead) -> Recognised | None:
     body = start[match.end() :] if match else start
     ends_in_cr = _ends_in_cr(body, head.is_whole)
     lines = _sample(with_line_feeds(body) if ends_in_cr else body, head.is_whole)
-    found = _dimensions(lines)
-    if found is None or (found < 2 and not match):
+    n_dimensions = _dimensions(lines)
+    if n_dimensions is None or (n_dimensions < 2 and not match):
         return None
     notes: tuple[str, ...] = ("a byte order mark at its beginning was skipped",) if skipped else ()
     offset = skipped + (match.end() if match else 0)
-    if not match and _names_columns(lines[0], found):
+    if not match and _names_columns(lines[0], n_dimensions):
         first = re.match(rb"\s*[^\r\n]*(?:\r*\n|\r)" if ends_in_cr else rb"\s*[^\n]*\n", body)
         if first is not None and lines[1:]:
             offset += first.end()
             notes += ("its first line names the columns, and was left out",)
             lines = lines[1:]
-    quoting = _quoting(lines, found)
+    quoting = _quoting(lines, n_dimensions)
     notes += (_QUOTING_NOTES[quoting],) if quoting else ()
     n_bytes = sum(len(line) + 1 for line in lines)
     n_estimated = max(1, round((head.size - skipped) * len(lines) / n_bytes))
-    separator = _separator(lines, found)
+    separator = _separator(lines, n_dimensions)
     if match is None:
         name = f"{FORMAT}, no header"
-        return Recognised(name, None, found, False, notes, offset, separator, ends_in_cr, quoting, n_estimated)
+        return Recognised(name, None, n_dimensions, False, notes, offset, separator, ends_in_cr, quoting, n_estimated)
     n_words, dimensions = int(match[1]), int(match[2])
     check_dimensions(head, dimensions)
-    if dimensions != found:
+    if dimensions != n_dimensions:
         raise InputError(
-            f"{head.name}: the first line says {dimensions} dimensions, the lines after it have {found} values. "
+            f"{head.name}: the first line says {dimensions} dimensions, the lines after it have {n_dimensions} values. "
             "Correct the first line, or fetch the file again."
         )
     return Recognised(FORMAT, n_words, dimensions, True, notes, offset, separator, ends_in_cr, quoting, n_estimated)
@@ -321,14 +321,14 @@ def _chunks(source: Source, recognised: Recognised) -> Iterator[_Chunk]:
 
 def _pieces(source: Source, ends_in_cr: bool) -> Iterator[bytes]:
     """The file as it is, or with line feeds for all line ends."""
-    held = b""
+    rest = b""
     while data := source.read(CHUNK_BYTES):
         if ends_in_cr:
-            data = held + data
-            held = b"\r" if data.endswith(b"\r") else b""  # a line feed may follow
-            data = with_line_feeds(data.removesuffix(held))
+            data = rest + data
+            rest = b"\r" if data.endswith(b"\r") else b""  # a line feed may follow
+            data = with_line_feeds(data.removesuffix(rest))
         yield data
-    if held:
+    if rest:
         yield b"\n"
 
 
@@ -473,16 +473,16 @@ class _Parser:
         )
 
     def _unreadable(self, number: int, line: bytes, is_last: bool) -> InputError:
-        expected, found = self._recognised.dimensions, n_values(line)
-        shown = line[:40].decode("utf-8", "replace")
-        if is_last and found < expected:
+        expected, n_found = self._recognised.dimensions, n_values(line)
+        beginning = line[:40].decode("utf-8", "replace")
+        if is_last and n_found < expected:
             return InputError(
-                f"{self._name}, line {number}: the file is truncated, its last line has {found} of {expected} values. "
-                "Fetch it again."
+                f"{self._name}, line {number}: the file is truncated, its last line has {n_found} of {expected} "
+                "values. Fetch it again."
             )
         return InputError(
             f"{self._name}, line {number}: {expected} numbers with a word before them are expected, the line ends in "
-            f"{found} (it begins {shown!r}). Correct the line or fetch the file again."
+            f"{n_found} (it begins {beginning!r}). Correct the line or fetch the file again."
         )
 
 

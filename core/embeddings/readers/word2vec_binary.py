@@ -126,14 +126,14 @@ class _Layout:
                 return None  # at the file's end it is cut
             raise _Unsure([])
         best = max(rank for rank, _, _ in ranked)
-        found = [(sane, ends) for rank, sane, ends in ranked if rank == best]
+        ways = [(sane, ends) for rank, sane, ends in ranked if rank == best]
         # Values of odd sizes are taken only where no other reading has ordinary ones.
-        doubtful = not found[0][0] and any(sane and rank > 1 for rank, sane, _ in ranked)
-        if best == 0 or len(found) > 1 or doubtful:
+        doubtful = not ways[0][0] and any(sane and rank > 1 for rank, sane, _ in ranked)
+        if best == 0 or len(ways) > 1 or doubtful:
             raise _Unsure(
                 [data[start:end].lstrip(b"\n") for _, _, (end, _) in ranked if self._is_word(data[start:end])]
             )
-        return found[0][1]
+        return ways[0][1]
 
     def _is_word(self, word: bytes) -> bool:
         word = word.lstrip(b"\n")
@@ -161,13 +161,13 @@ def _layout(data: bytes, n_bytes: int, codec: str, n_words: int, *, at_end: bool
         layout, at, n_told = _Layout(n_bytes, codec, has_feeds), 0, 0
         try:
             while n_told < min(_N_CHECKED, n_words):
-                found = layout.entry(data, at, is_last=n_told == n_words - 1, at_end=at_end)
-                if found is None or (has_feeds and data[found[1] : found[1] + 1] not in (b"\n", b"")):
+                entry = layout.entry(data, at, is_last=n_told == n_words - 1, at_end=at_end)
+                if entry is None or (has_feeds and data[entry[1] : entry[1] + 1] not in (b"\n", b"")):
                     break
-                at, n_told = found[1], n_told + 1
+                at, n_told = entry[1], n_told + 1
             else:
-                found = None
-            if not has_feeds or (n_told and found is None):
+                entry = None
+            if not has_feeds or (n_told and entry is None):
                 return layout, n_told
         except _Unsure:
             if not has_feeds:
@@ -241,14 +241,14 @@ class _Cutter:
         at = 0
         while len(words) < n_left:
             try:
-                found = self._layout.entry(data, at, is_last=len(words) == n_left - 1, at_end=at_end)
+                entry = self._layout.entry(data, at, is_last=len(words) == n_left - 1, at_end=at_end)
             except _Unsure as error:
                 raise self._unsure(self._n_done + len(words) + 1, error.words) from None
-            if found is None:
+            if entry is None:
                 break
-            words.append(data[at : found[0]])
-            places.append(found[0] + 1)
-            at = found[1]
+            words.append(data[at : entry[0]])
+            places.append(entry[0] + 1)
+            at = entry[1]
         return words, places, at
 
     def _unsure(self, number: int, words: list[bytes]) -> InputError:

@@ -34,7 +34,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.estimates import LEVEL, Estimate, widened_tails
+from ...base.estimates import LEVEL, widened_tails
 from ...errors import InputError, Issue, RunoffError
 from ...metrics import rounded_scores
 from ...scores.uncertainty import MOST_UNDEFINED, resample_voters
@@ -117,9 +117,9 @@ def read_best_worst(data: bytes, name: str, *, named: Named | None = None, encod
     if missing:
         others = "They may also be called Item1, …, BestItem and WorstItem; voter says who judged, where it is known."
         raise lacking(table, missing, then=others)
-    taken = [*at_items, *(at for at in (*at_ends.values(), at_voter) if at is not None)]
-    texts = table.texts(taken, max(taken[: len(at_items) + 2]) + 1)
-    unread = [title for at, title in enumerate(table.header) if title and at not in taken]
+    known_columns = [*at_items, *(at for at in (*at_ends.values(), at_voter) if at is not None)]
+    texts = table.texts(known_columns, max(known_columns[: len(at_items) + 2]) + 1)
+    unread = [title for at, title in enumerate(table.header) if title and at not in known_columns]
     notes = [f"Columns that aren't read: {', '.join(unread)}."] if unread else []
     return _collect(name, texts, len(at_items), at_voter is not None, notes, named)
 
@@ -132,8 +132,8 @@ def _item_places(table: SourceTable) -> list[int]:
 
 
 def _number_of(title: str) -> str:
-    found = _ITEM.fullmatch(bare_name(title))
-    return found[1] if found else "0"
+    match = _ITEM.fullmatch(bare_name(title))
+    return match[1] if match else "0"
 
 
 def _end_place(table: SourceTable, role: str) -> int | None:
@@ -154,8 +154,8 @@ def _collect(name: str, read: Texts, size: int, has_voter: bool, notes: list[str
     rows = zip(read.numbers.tolist(), tidy, strict=True)
     answers = [(row, texts[:size], texts[size : size + 2]) for row, texts in rows]
     if named is None:
-        named, told = _named(name, answers)
-        notes = [*notes, *told]
+        named, naming = _named(name, answers)
+        notes = [*notes, *naming]
     n_open = 0
     for (row, shown, ends), texts in zip(answers, tidy, strict=True):
         who = composed(texts[-1]) if has_voter else ""
@@ -229,22 +229,22 @@ def _places(shown: Sequence[str], ends: Sequence[str], named: Named | None) -> t
         raise InputError("an item is empty")
     if len(set(shown)) < len(shown):
         raise InputError("an item stands twice")
-    found = []
+    places = []
     for text, role in zip(ends, _ENDS, strict=True):
         if not text:
             raise InputError(f"the {role} is missing")
         place = _place(text, len(shown))
         if named != "places" and text in shown:
-            found.append(shown.index(text))
+            places.append(shown.index(text))
         elif named != "items" and place is not None:
-            found.append(place)
+            places.append(place)
         elif named == "places":
             raise InputError(f"the {role} is no place from 1 to {len(shown)}")
         else:
             raise InputError(f"the {role} is none of the items")
-    if found[0] == found[1]:
+    if places[0] == places[1]:
         raise InputError("the same item is named best and worst")
-    return found[0], found[1]
+    return places[0], places[1]
 
 
 @dataclass(frozen=True)
@@ -266,18 +266,18 @@ def read_item_list(data: bytes, name: str, *, encoding: str | None = None) -> It
     ('sea', 'rock, paper')
     """
     rows, notes = _item_rows(data, name, encoding)
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     issues = []
     for row, text in rows:
-        if text and text in found:
-            issues.append(Issue(f"stands in row {found[text]} already", row=row, found=text))
+        if text and text in numbers:
+            issues.append(Issue(f"stands in row {numbers[text]} already", row=row, found=text))
         elif text:
-            found[text] = row
+            numbers[text] = row
     if issues:
         raise InputError(f"{name} has items more than once.", issues)
-    if len(found) < 2:
-        raise InputError(f"{name} has {len(found)} items, and tuples need two at least.")
-    return ItemList(tuple(found), notes)
+    if len(numbers) < 2:
+        raise InputError(f"{name} has {len(numbers)} items, and tuples need two at least.")
+    return ItemList(tuple(numbers), notes)
 
 
 def _item_rows(data: bytes, name: str, encoding: str | None) -> tuple[list[tuple[int, str]], tuple[str, ...]]:
@@ -400,8 +400,8 @@ def _counts(read: BestWorstSet, resamples: int, rng: np.random.Generator) -> Sco
     np.add.at(times, (read.voter[:, None], answers.shown), 1)
     m = len(read.voters)
     drawn = rng.multinomial(m, np.full(m, 1 / m), resamples).astype(np.float64)
-    shown = drawn @ times
-    values = np.divide(drawn @ net, shown, out=np.full(shown.shape, np.nan), where=shown > 0)
+    n_shown = drawn @ times
+    values = np.divide(drawn @ net, n_shown, out=np.full(n_shown.shape, np.nan), where=n_shown > 0)
     # An item that one voter judged has the same count in every resample that has it: that is no interval.
     known = np.isnan(values).mean(axis=0) <= MOST_UNDEFINED
     lower, upper = nothing.copy(), nothing.copy()
@@ -460,7 +460,7 @@ class _HalfOfVoters:
 def _halves(read: BestWorstSet, half: _HalfOfJudgements | _HalfOfVoters, splits: int) -> Halves:
     if half.reason:
         return Halves(None, None, None, None, 0, half.reason)
-    n, found = len(read.items), []
+    n, correlations = len(read.items), []
     reason = ""
     for _ in range(splits):
         first = half()
@@ -469,12 +469,12 @@ def _halves(read: BestWorstSet, half: _HalfOfJudgements | _HalfOfVoters, splits:
         r, reason = pearson(one[both], other[both])
         rho, _why = pearson(_ranks(one[both]), _ranks(other[both]))
         if r is not None and rho is not None:
-            found.append((rho, r))
-    if len(found) < 0.8 * splits:
+            correlations.append((rho, r))
+    if len(correlations) < 0.8 * splits:
         return Halves(None, None, None, None, 0, reason or "too few splits have two halves that differ")
-    rho_of, r_of = np.array(found).T
+    rho_of, r_of = np.array(correlations).T
     lower, upper = np.quantile(rho_of, [0.05, 0.95]).tolist()
-    return Halves(float(rho_of.mean()), float(r_of.mean()), lower, upper, len(found))
+    return Halves(float(rho_of.mean()), float(r_of.mean()), lower, upper, len(correlations))
 
 
 def _ranks(values: Floats) -> Floats:
@@ -485,8 +485,3 @@ def _ranks(values: Floats) -> Floats:
 
 def _part(answers: BestWorst, rows: NDArray[np.bool_]) -> BestWorst:
     return replace(answers, shown=answers.shown[rows], best=answers.best[rows], worst=answers.worst[rows])
-
-
-def estimate(halves: Halves) -> Estimate:
-    """ρ between halves with the spread over splits, as an `Estimate`."""
-    return Estimate(halves.spearman, halves.lower, halves.upper, halves.reason)

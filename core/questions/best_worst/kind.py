@@ -100,9 +100,9 @@ def draw_tuples(
     if order is not None:  # tuples with near items next to each other, so that exchanges stay near
         rows = rows[np.argsort(keys.mean(axis=0)[rows].mean(axis=1), kind="stable")]
     meetings = m * (size - 1) / (n - 1)  # of two items, on average; exactly even designs take too long to find
-    found = _Tuples(rows.tolist(), before, allowed=1 if meetings <= 1 else math.ceil(meetings) + 1)
-    found.spread(rng, reach=n_tuples if order is None else 3 * m)
-    shuffled = rng.permuted(np.array(found.rows), axis=1)
+    tuples = _Tuples(rows.tolist(), before, allowed=1 if meetings <= 1 else math.ceil(meetings) + 1)
+    tuples.spread(rng, reach=n_tuples if order is None else 3 * m)
+    shuffled = rng.permuted(np.array(tuples.rows), axis=1)
     return np.asarray(values[shuffled[rng.permutation(n_tuples)]])
 
 
@@ -330,8 +330,8 @@ class BestWorstKind(RoundKind):
         """Tuples; along the scores where there are any, so that near items meet."""
         order = None if scores is None else _along(scores, settings.appearances, rng)
         positions = items["item"].to_numpy()
-        shown = draw_tuples(positions, settings.appearances, size=settings.size, rng=rng, order=order)
-        return [tuple(row) for row in shown.tolist()]
+        tuples = draw_tuples(positions, settings.appearances, size=settings.size, rng=rng, order=order)
+        return [tuple(row) for row in tuples.tolist()]
 
     def n_questions(self, settings: RoundSettings, n_items: int) -> int:
         return -(-n_items * settings.appearances // settings.size)
@@ -359,8 +359,8 @@ class BestWorstKind(RoundKind):
             raise InputError(spoken.text("{given} names no best and worst of the tuple", given=repr(given)))
         best, worst = int(match[1]), int(match[2])
         if not (1 <= best <= n_shown and 1 <= worst <= n_shown):
-            told = spoken.text("{given}: the tuple has the places 1 to {last}", given=repr(given), last=n_shown)
-            raise InputError(told)
+            message = spoken.text("{given}: the tuple has the places 1 to {last}", given=repr(given), last=n_shown)
+            raise InputError(message)
         if best == worst:
             raise InputError(spoken.text("{given} names the same item best and worst", given=repr(given)))
         return f"best={best};worst={worst}"
@@ -411,21 +411,20 @@ class BestWorstKind(RoundKind):
     def people(self, answers: Answers, settings: RoundSettings) -> Mapping[int, float]:
         if not len(answers.voter):
             return {}
-        given, voter = choices(answers), answers.voter
-        n_items = int(given.shown.max()) + 1
+        chosen, voter = choices(answers), answers.voter
+        n_items = int(chosen.shown.max()) + 1
         rows = np.arange(len(voter))
-        winner, loser, row = given.implied()
+        winner, loser, row = chosen.implied()
         shares = {}
         for one in np.unique(voter).tolist():
             others = voter != one
-            named = [
-                np.bincount(given.shown[rows, place][others], minlength=n_items) for place in (given.best, given.worst)
-            ]
-            times = np.bincount(given.shown[others].ravel(), minlength=n_items)
+            ends = [chosen.shown[rows, place][others] for place in (chosen.best, chosen.worst)]
+            named = [np.bincount(items, minlength=n_items) for items in ends]
+            times = np.bincount(chosen.shown[others].ravel(), minlength=n_items)
             count = np.full(n_items, np.nan)
             np.divide(named[0] - named[1], times, out=count, where=times > 0)
-            mine = ~others[row]
-            difference = count[winner[mine]] - count[loser[mine]]
+            own = ~others[row]
+            difference = count[winner[own]] - count[loser[own]]
             difference = difference[~np.isnan(difference)]
             if len(difference):
                 shares[one] = float(np.mean(0.5 + 0.5 * np.sign(difference)))
@@ -472,9 +471,9 @@ def choose_extremes(opinion: Floats, lapse: Floats | float, rng: np.random.Gener
     n, size = opinion.shape
     order = np.lexsort((rng.random(opinion.shape), opinion), axis=1)
     worst, best = order[:, 0].copy(), order[:, -1].copy()
-    for place, taken in ((best, worst), (worst, best)):
+    for place, other_end in ((best, worst), (worst, best)):
         for row in np.flatnonzero(rng.random(n) < lapse).tolist():
-            others = [at for at in range(size) if at not in (place[row], taken[row])]
+            others = [at for at in range(size) if at not in (place[row], other_end[row])]
             if others:
                 place[row] = others[int(rng.integers(len(others)))]
     return best, worst

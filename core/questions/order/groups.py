@@ -251,13 +251,13 @@ def _spearman_of_targets(comparisons: Sequence[GroupComparison], first: np.ndarr
     by_target: dict[str, list[int]] = {}
     for row, comparison in enumerate(comparisons):
         by_target.setdefault(comparison.target, []).append(row)
-    found = []
+    correlations = []
     for rows in by_target.values():
         of_people, of_model = _places(comparisons, rows, first, second)
         if len(of_people) < 2 or np.ptp(of_people) == 0 or np.ptp(of_model) == 0:
             continue
-        found.append(float(np.corrcoef(rankdata(of_people), rankdata(of_model))[0, 1]))
-    return found
+        correlations.append(float(np.corrcoef(rankdata(of_people), rankdata(of_model))[0, 1]))
+    return correlations
 
 
 def _places(
@@ -317,24 +317,24 @@ def draw_groups(
         raise InputError(f"{', '.join(strange)}: no token of the area, or one with a comma.")
     reserve = [token for token in dict.fromkeys(others) if _fits(token)]
     frequent = [word for word in embedding.vocabulary.slice(0, FREQUENT).to_pylist() if word.isalpha()]
-    found, without = [], []
+    groups, without = [], []
     for target in targets or area:
         positives = _nearest(embedding, target, area, n_positives)
         if not positives:
             without.append(target)
             continue
-        taken = {_key(word) for word in (*area, target)}
-        distractors = _outside(embedding, target, taken, n_distractors)
-        taken |= {_key(word) for word in distractors}
+        used = {_key(word) for word in (*area, target)}
+        distractors = _outside(embedding, target, used, n_distractors)
+        used |= {_key(word) for word in distractors}
         randoms: list[str] = []
         for source in (reserve, frequent):
-            free = list({_key(word): word for word in source if _key(word) not in taken}.values())
+            free = list({_key(word): word for word in source if _key(word) not in used}.values())
             want = min(n_randoms - len(randoms), len(free))
             drawn = [free[at] for at in rng.permutation(len(free))[:want].tolist()]
             randoms += drawn
-            taken |= {_key(word) for word in drawn}
-        found.append(TargetGroup(target, tuple(positives), tuple(distractors), tuple(randoms)))
-    return found, without
+            used |= {_key(word) for word in drawn}
+        groups.append(TargetGroup(target, tuple(positives), tuple(distractors), tuple(randoms)))
+    return groups, without
 
 
 def _fits(word: str) -> bool:

@@ -64,7 +64,7 @@ def read_groups(text: str) -> GroupFile:
     Raises `InputError` naming every line that isn't one of the module's, whose shares don't add up to 1, or which
     says otherwise than an earlier one of the same two words, and for a text without comparisons.
     """
-    found: dict[tuple[str, frozenset[str]], GroupComparison] = {}
+    by_pair: dict[tuple[str, frozenset[str]], GroupComparison] = {}
     issues: list[Issue] = []
     repeated: list[Issue] = []
     target, kind = "", "positive"
@@ -78,19 +78,19 @@ def read_groups(text: str) -> GroupFile:
         try:
             comparison = _comparison(target, kind, cells)
             key = (target, frozenset((comparison.first, comparison.second)))
-            if found.get(key, comparison) != comparison:
+            if by_pair.get(key, comparison) != comparison:
                 raise InputError("an earlier line says otherwise of these two words")
         except InputError as error:
             issues.append(Issue(str(error).rstrip("."), row=number, found=line))
             continue
-        if key in found:
+        if key in by_pair:
             repeated.append(Issue("says what an earlier line said", row=number, found=line))
-        found[key] = comparison
+        by_pair[key] = comparison
     if issues:
         raise InputError("These target groups can't be read.", issues)
-    if not found:
+    if not by_pair:
         raise InputError("There are no comparisons of target groups in it.")
-    return GroupFile(tuple(found.values()), tuple(repeated))
+    return GroupFile(tuple(by_pair.values()), tuple(repeated))
 
 
 def _comparison(target: str, kind: str, cells: list[str]) -> GroupComparison:
@@ -285,12 +285,12 @@ class OrderKind(RoundKind):
         refuse_unscored(int(n_orders == 0), 1)
         try:
             agreement = group_agreement({str(voter): of_voter for voter, of_voter in orders.items()})
-            told: dict[str, Any] = {"agreement": agreement.mean, "pairs_of_voters": agreement.n_pairs}
+            fit: dict[str, Any] = {"agreement": agreement.mean, "pairs_of_voters": agreement.n_pairs}
         except UndefinedMetricError as error:
-            told = {"agreement": None, "why": str(error)}
+            fit = {"agreement": None, "why": str(error)}
         nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
         counted = {"orders": n_orders, "voters": len(orders)}
-        return RoundScores(none, nothing, nothing, none, nothing, nothing, fit=told | counted)
+        return RoundScores(none, nothing, nothing, none, nothing, nothing, fit=fit | counted)
 
     def people(self, answers: Answers, settings: RoundSettings) -> Mapping[int, float]:
         orders = given_orders(answers)
@@ -305,8 +305,8 @@ class OrderKind(RoundKind):
         orders = given_orders(answers)
         comparisons: list[GroupComparison] = []
         for group in settings.groups:
-            mine = [of_voter[group.target] for of_voter in orders.values() if group.target in of_voter]
-            comparisons += from_orders(group, mine)
+            orders_of_target = [of_voter[group.target] for of_voter in orders.values() if group.target in of_voter]
+            comparisons += from_orders(group, orders_of_target)
         return comparisons
 
 
@@ -327,8 +327,9 @@ def groups_as_items(groups: Sequence[TargetGroup], items: pd.DataFrame) -> list[
             missing = [
                 w for w, pair in zip(group.positives, pairs, strict=True) if not any(pair in x for x in at.values())
             ]
-            told = f"no item with the target: {', '.join(missing)}" if missing else "its positives are of several areas"
-            issues.append(Issue(told, row=row, found=group.target))
+            of_several = "its positives are of several areas"
+            reason = f"no item with the target: {', '.join(missing)}" if missing else of_several
+            issues.append(Issue(reason, row=row, found=group.target))
         else:
             found.append([here[pair] for pair in pairs])
     if issues:

@@ -60,13 +60,13 @@ def agree(one: Orders, other: Orders) -> float | None:
     >>> agree({"singer": {"artist": 1, "person": 2}}, {"singer": {"artist": 2, "person": 1}})
     -1.0
     """
-    found = []
+    correlations = []
     for target in one.keys() & other.keys():
         words = sorted(one[target].keys() & other[target].keys())
         places = [np.array([float(of[target][word]) for word in words]) for of in (one, other)]
         if len(words) >= 2 and all(np.ptp(place) > 0 for place in places):
-            found.append(float(np.corrcoef(rankdata(places[0]), rankdata(places[1]))[0, 1]))
-    return round(float(np.mean(sorted(found))), 12) if found else None
+            correlations.append(float(np.corrcoef(rankdata(places[0]), rankdata(places[1]))[0, 1]))
+    return round(float(np.mean(sorted(correlations))), 12) if correlations else None
 
 
 def group_agreement(orders: Mapping[str, Orders]) -> GroupAgreement:
@@ -204,11 +204,11 @@ def comparisons_of(orders: Mapping[str, Orders], groups: Iterable[TargetGroup] =
             for target, places in of.items():
                 words.setdefault(target, {}).update(dict.fromkeys(places))
         known = [TargetGroup(target, tuple(placed)) for target, placed in words.items()]
-    found = [
+    comparisons = [
         comparison
         for group in known
         for comparison in from_orders(group, [of[group.target] for of in orders.values() if group.target in of])
     ]
-    if not any(comparison.kind == "positive" for comparison in found):
+    if not any(comparison.kind == "positive" for comparison in comparisons):
         raise InputError("Nobody ordered two words of the same target, so there is no share to work out.")
-    return found
+    return comparisons

@@ -118,12 +118,12 @@ class Cells:
 
 def people_columns(cells: Cells, places: Mapping[str, int]) -> list[int]:
     """The columns that are a person's ratings: those of numbers with no other meaning."""
-    taken = {at for role, at in places.items() if role != "rating"}
+    known_columns = {at for role, at in places.items() if role != "rating"}
     others = _NO_PEOPLE.union(NAMES["mean"], NAMES["sd"])
     return [
         at
         for at, title in enumerate(cells.titles)
-        if title and at not in taken and bare_name(title) not in others and _mostly_numbers(cells, at)
+        if title and at not in known_columns and bare_name(title) not in others and _mostly_numbers(cells, at)
     ]
 
 
@@ -178,10 +178,10 @@ class _Titled:
         return self.table.header
 
     def texts(self, wanted: Sequence[int], n_needed: int) -> Texts:
-        found = self.table.texts(wanted, n_needed)
-        unread = tuple(map(_earlier, found.unread))
-        told = [_earlier(issue) for issue in found.issues if issue not in self.table.notes]
-        return replace(found, numbers=found.numbers - 1, unread=unread, issues=(*self.notes, *told))
+        texts = self.table.texts(wanted, n_needed)
+        unread = tuple(map(_earlier, texts.unread))
+        issues = [_earlier(issue) for issue in texts.issues if issue not in self.table.notes]
+        return replace(texts, numbers=texts.numbers - 1, unread=unread, issues=(*self.notes, *issues))
 
     def head(self, n: int) -> list[list[str]]:
         return self.table.head(n)
@@ -408,24 +408,24 @@ def _read_long(collected: _Collected, cells: Cells, places: Mapping[str, int]) -
 
 
 def _read_wide(collected: _Collected, cells: Cells, places: Mapping[str, int]) -> None:
-    taken = {at for role, at in places.items() if role != "rating"}
+    known_columns = {at for role, at in places.items() if role != "rating"}
     people = people_columns(cells, places)
-    _tell_unread(collected, cells, [*taken, *people])
+    _tell_unread(collected, cells, [*known_columns, *people])
     _tell_numbers(collected, cells, [*people, *(at for role, at in places.items() if role == "mean")])
     titles = [cells.titles[at] for at in people]
     named = {
         at: f"{title} (column {at + 1})" if titles.count(title) > 1 else title
         for at, title in zip(people, titles, strict=True)
     }
-    seen: set[int] = set()
+    rows_seen: set[int] = set()
     for at, row in enumerate(cells.numbers):
         before = len(collected.places)
         item = _texts(collected, cells, places, at)
         if item is None:
             continue
-        given = [column for column in people if not is_missing(cells.columns[column][at])]
+        rated_by = [column for column in people if not is_missing(cells.columns[column][at])]
         earlier = []
-        for column in given:
+        for column in rated_by:
             value = collected.rating(cells, column, at, named[column])
             if not math.isnan(value):
                 earlier.append(collected.rate(item, named[column], value, row))
@@ -433,15 +433,15 @@ def _read_wide(collected: _Collected, cells: Cells, places: Mapping[str, int]) -
             who = f"{sum(map(bool, earlier))} of {len(earlier)} people"
             what = f"{who} rated this item already, in row {max(earlier)}, whose ratings count"
             collected.issues.append(Issue(what, row=row))
-        if not given and item == before:
+        if not rated_by and item == before:
             collected.issues.append(Issue("has no rating; the item is kept", row=row))
-        if item not in seen and "mean" in places and not is_missing(text := cells.columns[places["mean"]][at]):
+        if item not in rows_seen and "mean" in places and not is_missing(text := cells.columns[places["mean"]][at]):
             mean = float(cells.values(places["mean"]).values[at])
             if math.isnan(mean):
                 collected.issues.append(Issue("is no number", row=row, column=cells.titles[places["mean"]], found=text))
             else:
                 collected.means[item] = (mean, math.nan)
-        seen.add(item)
+        rows_seen.add(item)
 
 
 def _read_means(collected: _Collected, cells: Cells, places: Mapping[str, int]) -> None:

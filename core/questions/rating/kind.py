@@ -128,8 +128,8 @@ class SortingPage(RatingPage):
     def own_settings(self, stored: Mapping[str, Any], scale: RatingScale, issues: list[Issue]) -> dict[str, Any]:
         gold = _gold(stored.get("gold") or (), scale, issues)
         if len(scale.anchors) < 2:
-            told = "has fewer than two anchors, which piles are named by"
-            issues.append(Issue(told, column="scale", found=scale.name))
+            reason = "has fewer than two anchors, which piles are named by"
+            issues.append(Issue(reason, column="scale", found=scale.name))
         return {"gold": gold}
 
 
@@ -147,14 +147,14 @@ def read_qualification(fields: Mapping[str, str], stored: Mapping[str, Any]) -> 
     settings = settings_of_page(RATING_PAGE, stored)
     if not settings.gold:
         raise InputError("These settings have no gold pairs, so nobody can qualify.")
-    given = []
+    ratings = []
     for n in range(1, len(settings.gold) + 1):
         text = fields.get(f"gold_{n}", fields.get(f"Answer.gold_{n}", ""))
         try:
-            given.append(settings.scale.read(text))
+            ratings.append(settings.scale.read(text))
         except InputError:
-            given.append(float("nan"))
-    return qualify(given, [pair.rating for pair in settings.gold], tolerance=settings.tolerance)
+            ratings.append(float("nan"))
+    return qualify(ratings, [pair.rating for pair in settings.gold], tolerance=settings.tolerance)
 
 
 def _gold(stored: Any, scale: RatingScale, issues: list[Issue]) -> tuple[GoldRating, ...]:
@@ -274,8 +274,8 @@ class RatingKind(RoundKind, RatingPage):
         even = np.arange(1, len(values)) / len(values)
         stretch = np.array([np.exp(STRETCH * part.standard_normal()) for part in parts])
         cuts = np.array([np.sort(even + SHIFT / len(values) * p.standard_normal(len(values) - 1)) for p in parts])
-        given = rate(opinion[:, 0], stretch[voter], cuts[voter], who.lapse, rng)
-        return [f"{values[at]:g}" for at in given.tolist()]
+        ratings = rate(opinion[:, 0], stretch[voter], cuts[voter], who.lapse, rng)
+        return [f"{values[at]:g}" for at in ratings.tolist()]
 
     def score(self, answers: Answers, before: Sequence[Answers], settings: RoundSettings, seed: int) -> RoundScores:
         rated = rated_items(answers)
@@ -322,8 +322,8 @@ def mean_intervals(table: Floats, rng: np.random.Generator) -> tuple[Floats, Flo
     nothing = np.full(n_items, np.nan)
     if note := too_few(n_voters):
         return nothing, nothing, note
-    there = ~np.isnan(table)
-    filled, known = np.where(there, table, 0.0), there.astype(np.float64)
+    is_rated = ~np.isnan(table)
+    filled, known = np.where(is_rated, table, 0.0), is_rated.astype(np.float64)
     weights = rng.multinomial(n_voters, np.full(n_voters, 1 / n_voters), size=RESAMPLES).astype(np.float64)
     lower, upper = nothing.copy(), nothing.copy()
     tails = widened_tails(n_voters, LEVEL)
@@ -332,7 +332,7 @@ def mean_intervals(table: Floats, rng: np.random.Generator) -> tuple[Floats, Flo
         n = weights @ known[:, part]
         means = np.full(n.shape, np.nan)
         np.divide(weights @ filled[:, part], n, out=means, where=n > 0)
-        several = there[:, part].sum(axis=0) > 1
+        several = is_rated[:, part].sum(axis=0) > 1
         bounds = np.nanquantile(means[:, several], tails, axis=0)
         lower[part][several], upper[part][several] = bounds
     return lower, upper, ""
@@ -349,6 +349,6 @@ def rate(
     >>> rate(np.array([0.2, 0.9]), 1.0, np.array([[0.5], [0.5]]), 0.0, np.random.default_rng(1))
     array([0, 1])
     """
-    found = ((opinion**stretch)[:, None] > cuts).sum(axis=1)
-    slip = rng.random(len(found)) < lapse
-    return np.asarray(np.where(slip, rng.integers(0, cuts.shape[1] + 1, len(found)), found))
+    levels = ((opinion**stretch)[:, None] > cuts).sum(axis=1)
+    slip = rng.random(len(levels)) < lapse
+    return np.asarray(np.where(slip, rng.integers(0, cuts.shape[1] + 1, len(levels)), levels))

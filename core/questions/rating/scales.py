@@ -105,11 +105,11 @@ class RatingSet:
 
     def ordered(self) -> dict[int, tuple[Floats, Floats]]:
         """Ratings of each item with its texts in order A and in order B; items without both are left out."""
-        found: dict[int, tuple[list[float], list[float]]] = {}
+        by_item: dict[int, tuple[list[float], list[float]]] = {}
         for position, value, order in zip(self.item.tolist(), self.rating.tolist(), self.order, strict=True):
             if order:
-                found.setdefault(position, ([], []))[order == "B"].append(value)
-        return {at: (np.array(a), np.array(b)) for at, (a, b) in sorted(found.items()) if a and b}
+                by_item.setdefault(position, ([], []))[order == "B"].append(value)
+        return {at: (np.array(a), np.array(b)) for at, (a, b) in sorted(by_item.items()) if a and b}
 
 
 _TOLERANCE = 1e-9

@@ -67,11 +67,11 @@ def item_ratings(ratings: ArrayLike) -> ItemRatings:
     ([2.0, 4.0], 1.4142, [2, 1], 1.4142)
     """
     table = checked_ratings(ratings)
-    there = ~np.isnan(table)
-    n = there.sum(axis=0)
+    is_rated = ~np.isnan(table)
+    n = is_rated.sum(axis=0)
     mean = np.full(table.shape[1], np.nan)
-    np.divide(np.where(there, table, 0).sum(axis=0), n, out=mean, where=n > 0)
-    squares = np.where(there, (table - mean) ** 2, 0).sum(axis=0)
+    np.divide(np.where(is_rated, table, 0).sum(axis=0), n, out=mean, where=n > 0)
+    squares = np.where(is_rated, (table - mean) ** 2, 0).sum(axis=0)
     sd = np.full(table.shape[1], np.nan)
     np.divide(squares, n - 1, out=sd, where=n > 1)
     return ItemRatings(mean, np.sqrt(sd), n)
@@ -120,13 +120,13 @@ def leave_one_out(ratings: ArrayLike, *, ranked: bool = False) -> LeaveOneOut:
     ranked : Spearman's ρ instead. Undefined over fewer than three items, or where one of the two is constant.
     """
     table = checked_ratings(ratings)
-    there = ~np.isnan(table)
-    filled = np.where(there, table, 0.0)
-    total, count = filled.sum(axis=0), there.sum(axis=0)
+    is_rated = ~np.isnan(table)
+    filled = np.where(is_rated, table, 0.0)
+    total, count = filled.sum(axis=0), is_rated.sum(axis=0)
     people = []
     for row in range(len(table)):
-        others = count - there[row]
-        both = there[row] & (others > 0)
+        others = count - is_rated[row]
+        both = is_rated[row] & (others > 0)
         rest = (total - filled[row])[both] / others[both]
         r, reason = (spearman if ranked else pearson)(table[row, both], rest)
         people.append(Person(row, r, int(both.sum()), reason))
@@ -169,20 +169,20 @@ def pairwise(ratings: ArrayLike, *, most: int = MOST_PAIRS, seed: int = 0) -> Pa
     Pairwise(mean=-0.333333333333, n_pairs=3, n_shared=3, reason='')
     """
     table = checked_ratings(ratings)
-    there = ~np.isnan(table)
-    shared = there.astype(np.int32) @ there.T.astype(np.int32)
+    is_rated = ~np.isnan(table)
+    shared = is_rated.astype(np.int32) @ is_rated.T.astype(np.int32)
     one, other = np.nonzero(np.triu(shared >= LEAST_ITEMS, 1))
     if len(one) > most:
-        kept = np.sort(np.random.default_rng(seed).permutation(len(one))[:most])
-        one, other = one[kept], other[kept]
-    found = []
+        chosen = np.sort(np.random.default_rng(seed).permutation(len(one))[:most])
+        one, other = one[chosen], other[chosen]
+    correlations = []
     for a, b in zip(one.tolist(), other.tolist(), strict=True):
-        both = there[a] & there[b]
+        both = is_rated[a] & is_rated[b]
         rho, _ = spearman(table[a, both], table[b, both])
         if rho is not None:
-            found.append(rho)
-    if found:
-        return Pairwise(round(float(np.mean(found)), 12), len(found), len(one))
+            correlations.append(rho)
+    if correlations:
+        return Pairwise(round(float(np.mean(correlations)), 12), len(correlations), len(one))
     if not len(one):
         return Pairwise(None, 0, 0, f"no two people rated {LEAST_ITEMS} items in common")
     return Pairwise(None, 0, len(one), "everybody rated all alike")
@@ -200,15 +200,15 @@ def alpha(ratings: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES, leve
     Raises `UndefinedMetricError` where no item has two ratings, or all ratings are equal.
     """
     table = checked_ratings(ratings)
-    there = ~np.isnan(table)
-    n = there.sum(axis=0)
+    is_rated = ~np.isnan(table)
+    n = is_rated.sum(axis=0)
     both = n > 1
     if not both.any():
         raise UndefinedMetricError(
             f"Not enough overlap: α compares ratings of the same item, and of {int((n > 0).sum()):,} rated items none "
             "has two."
         )
-    values, known = table[:, both], there[:, both]
+    values, known = table[:, both], is_rated[:, both]
     centre = float(values[known].mean())
     deviations = np.where(known, values - centre, 0.0)
     count, total, squares = known.sum(axis=0).astype(float), deviations.sum(axis=0), (deviations**2).sum(axis=0)
@@ -369,7 +369,7 @@ def rank_models(
         raise InputError(f"There is no genre {', '.join(strange)} to hold out.")
     parts = list(dict.fromkeys(zip(level.tolist(), genre.tolist(), strict=True)))
     unseen = np.isin(genre, list(held_out))
-    found = []
+    places = []
     for name, given in values.items():
         by_level = {str(one): fit_of(given[level == one], y[level == one]) for one in dict.fromkeys(level.tolist())}
         by_genre = {
@@ -379,10 +379,10 @@ def rank_models(
         }
         of_unseen = fit_of(given[unseen], y[unseen]) if unseen.any() else None
         sums = [sum(getattr(fit, figure) or 0.0 for fit in by_level.values()) for figure in ("pearson", "spearman")]
-        found.append((name, sums, by_level, by_genre, of_unseen))
-    totals = rounded_scores([sums[0] for _, sums, *_ in found]).tolist()
+        places.append((name, sums, by_level, by_genre, of_unseen))
+    totals = rounded_scores([sums[0] for _, sums, *_ in places]).tolist()
     standings = [
         ModelPlace(name, 1 + sum(other > total for other in totals), sums[0], sums[1], by_level, by_genre, of_unseen)
-        for (name, sums, by_level, by_genre, of_unseen), total in zip(found, totals, strict=True)
+        for (name, sums, by_level, by_genre, of_unseen), total in zip(places, totals, strict=True)
     ]
     return sorted(standings, key=lambda standing: standing.place)
