@@ -150,7 +150,7 @@ def rebuild(tables: Sequence[SourceTable], mapping: Mapping, *, ballot_per_file:
         rows, frame, _, told = mapped_frame(normalised(table), mapping)
         _check_meant(table.name, frame)
         notes += [*rows.issues, *told]
-        shown.append(_shown(frame, mapping).assign(file=at, ballot=at if ballot_per_file else 0))
+        shown.append(_shown(frame).assign(file=at, ballot=at if ballot_per_file else 0))
     whole = pd.concat(shown, ignore_index=True)
     odd = _odd(whole)
     if odd.any():
@@ -211,7 +211,7 @@ def _servers(whole: pd.DataFrame, n_files: int) -> list[str]:
     return told
 
 
-def _shown(frame: pd.DataFrame, mapping: Mapping) -> pd.DataFrame:
+def _shown(frame: pd.DataFrame) -> pd.DataFrame:
     kept = frame[["task_id", "n", *TEXTS, "choice"]].copy()
     for text in TEXTS:
         kept[text] = _cleaned(kept[text])

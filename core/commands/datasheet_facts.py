@@ -70,7 +70,7 @@ def store_facts(store: Store, conn: sa.Connection, project_id: str, version: str
     wording = next((plan.wording for plan in plans if plan is not None), None)
     spoken = language(wording.language if wording else STANDARD)
     asked, explained = map(spoken.text, NOTIONS[project.notion])
-    frequencies, areas = _areas(store, conn, project_id, dataset)
+    frequencies, areas = _areas(store, conn, project_id)
     proposed = tuple(
         (str(one.get("name", one["embedding"])), len(one["tokens"])) for one in proposed_tokens_of(conn, project_id)
     )
@@ -143,9 +143,7 @@ def spellings_of(
     return ways(tokens, [Speller(spelled, opened.holds(words)) for opened, spelled in found])
 
 
-def _areas(
-    store: Store, conn: sa.Connection, project_id: str, dataset: pd.DataFrame
-) -> tuple[str, tuple[AreaFacts, ...]]:
+def _areas(store: Store, conn: sa.Connection, project_id: str) -> tuple[str, tuple[AreaFacts, ...]]:
     """The source of frequencies in words, "" where none was chosen, and the areas."""
     proposed = Counter(t_["area"] for one in proposed_tokens_of(conn, project_id) for t_ in one["tokens"])
     judged = rare_of(store, conn, project_id, areas_of(conn, project_id))

@@ -233,7 +233,7 @@ def _same(one: Reported, other: PairSimilarities) -> bool:
     return (one.model, one.task, one.split, one.subset) == (other.model, other.task, other.split, other.subset)
 
 
-def interval_from_n(figure: float, n: int, *, spearman: bool, level: float = LEVEL) -> tuple[float, float] | None:
+def interval_from_n(figure: float, n: int, *, spearman: bool) -> tuple[float, float] | None:
     """The module's interval of a correlation of n independent items; None for fewer than five, or at the ends.
 
     >>> [round(end, 3) for end in interval_from_n(0.5, 103, spearman=False)]
@@ -244,5 +244,5 @@ def interval_from_n(figure: float, n: int, *, spearman: bool, level: float = LEV
     if n < 5 or not -1 < figure < 1:
         return None
     error = sqrt((1 + figure**2 / 2 if spearman else 1) / (n - 3))
-    reach = float(ndtri((1 + level) / 2)) * error
+    reach = float(ndtri((1 + LEVEL) / 2)) * error
     return tanh(atanh(figure) - reach), tanh(atanh(figure) + reach)

@@ -220,7 +220,7 @@ _SHEETS = (
 )
 
 
-def open_results(data: bytes, name: str, *, encoding: str | None = None, sheet: str | None = None) -> SourceTable:
+def open_results(data: bytes, name: str, *, sheet: str | None = None) -> SourceTable:
     """Open a result file. Of a workbook the sheet is taken that holds results, else the only one of several columns.
 
     Raises `InputError` where it is none, or damaged, or has a name of a column as no program writes them.
@@ -232,7 +232,7 @@ def open_results(data: bytes, name: str, *, encoding: str | None = None, sheet: 
     if is_json(data):
         table = json_table(_of_platforms(json_records(data, name), name), name)
     else:
-        table = open_table(data, name, encoding=encoding, sheet=sheet, fits=(_holds_results, _has_columns))
+        table = open_table(data, name, sheet=sheet, fits=(_holds_results, _has_columns))
     long = next((column for column in table.header if len(column) > MOST_LETTERS), None)
     if long is not None:
         issues = [Issue("is longer than any that a program writes", column=long[:40] + "…")]

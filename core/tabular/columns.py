@@ -77,13 +77,13 @@ def positions(header: Sequence[str], names: Iterable[str], key: Key = bare_name)
     return tuple(at for at, other in enumerate(keys) if other == name)
 
 
-def find_column(table: Headed, names: Iterable[str], key: Key = bare_name) -> int | None:
+def find_column(table: Headed, names: Iterable[str]) -> int | None:
     """The position of the column with the first of the accepted names that there is, None where there is none.
 
     Raises `InputError` where two columns have that name.
     """
-    places = positions(table.header, names, key)
-    refuse_doubled(table, places, named=key)
+    places = positions(table.header, names, bare_name)
+    refuse_doubled(table, places, named=bare_name)
     return places[0] if places else None
 
 

@@ -23,11 +23,10 @@ from core.i18n import language
 from core.questions.voting_settings import VotingSettings
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
-from core.store.ballots.drawing import typed_gold
 from core.store.projects.plans import PlanSettings
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_items
-from core.store.votes.checks import add_gold, remove_gold
+from core.store.votes.checks import add_gold, remove_gold, typed_gold
 from core.store.votes.uploads import of_sessions
 from core.store.voting.owner_commands import (
     VotingPageInfo,

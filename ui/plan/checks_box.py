@@ -8,9 +8,9 @@ from core.ballots.checks import MOST_OVERLAP_VOTERS, CheckSettings, gold_text, r
 from core.plan import Plan
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
-from core.store.ballots.drawing import strange_gold
 from core.store.projects.plans import PlanSettings
 from core.store.projects.project_commands import Project
+from core.store.votes.checks import strange_gold
 from core.views.plan import answered_text, cost_text, counts_table
 from ui.shared import choosers, frame
 

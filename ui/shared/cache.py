@@ -23,9 +23,9 @@ from core.evaluation import TOP_K
 from core.jobs.lifecycle import Job
 from core.store import Store
 from core.store.ballots.ballot_rows import Ballot
-from core.store.ballots.drawing import propose_gold
 from core.store.projects.project_commands import Project
 from core.store.scores.forecasts import fit_stored, read_ceiling, read_guess, votes_to_fit
+from core.store.votes.checks import propose_gold
 from core.store.votes.uploads import of_project, of_upload
 from core.tables import ASSIGNMENTS
 from core.trust.report import TrustCheck

@@ -1,7 +1,7 @@
 """Commands that draw a ballot or a round with its checks, or take a draw back.
 
-Which checks there are follows from the plan; they are written with the ballot. Known answers for a ballot that is open
-are proposed in the same way.
+Which checks there are follows from the plan; they are written with the ballot. Known answers are found in
+`store.votes.checks`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,16 @@ from ...ballots.checks import (
     clear_pairs,
     draw_checks,
     n_gold_places,
-    read_gold_pairs,
 )
 from ...ballots.draw import DrawnBallot, draw_ballot
-from ...errors import DisconnectedError, InputError, Issue, NotConvergedError, StoreError
+from ...errors import StoreError
 from ...metrics import rounded_scores
 from ...plan.campaign_plan import n_kept
 from ...protocols import Held, Protocol, Scored, Votes, protocol_of
 from ...protocols.base import N_TOP, balanced
 from ...questions import COMPARISON, RoundSettings, round_kind, round_kinds
 from ...questions.base import DrawnRound
-from ...scores.borda import VotesOf
-from ...scores.bradley_terry import FittedVotes, fit_votes
+from ...scores.bradley_terry import FittedVotes
 from ...scores.posterior import item_posteriors
 from .. import schema as t
 from ..command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, next_id, project_row
@@ -44,18 +42,16 @@ from ..projects.plans import PlanSettings, Ranking, ballot_named, ranking_of, re
 from ..schema.ballots import CAMPAIGN, ROUND
 from ..scores.scoring import fitted_items
 from ..tokens.areas import items_of, n_items_of
-from ..votes.checks import MAX_GOLD
+from ..votes.checks import MAX_GOLD, Pairs, fit_if_possible, gold_by_hand
 from ..votes.model_answers import has_model_answers
 from ..votes.tallies import Progress, ballot_votes, write_progress
 from .ballot_rows import (
     FOR_CHECKS,
-    FOR_PROPOSED_GOLD,
     FOR_ROUND,
     FOR_SELECTION,
     Ballot,
     ballot_seed,
     ballots_of,
-    closed_ballots_of,
     open_ballot_of,
     pilot_of,
     round_of,
@@ -63,8 +59,6 @@ from .ballot_rows import (
     sentence_start,
 )
 from .comparisons import insert_comparisons
-
-Pairs = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -79,71 +73,6 @@ class CheckContext:
     items: np.ndarray
     fitted: FittedVotes | None
     by_hand: Pairs
-
-
-def fit_if_possible(votes: Sequence[VotesOf]) -> FittedVotes | None:
-    """The fit of the votes of all ballots so far; None without a ballot, and where they can't be fitted."""
-    try:
-        return fit_votes(votes) if votes else None
-    except (DisconnectedError, NotConvergedError):
-        return None
-
-
-def propose_gold(store: Store, project_id: str, *, area_id: int | None = None, n: int = 12, seed: int = 0) -> Pairs:
-    """Up to `n` pairs of a ranking's items whose order its closed ballots leave no doubt about, the right one first.
-
-    Under every protocol by `clear_pairs`, as gold is found when a ballot is drawn. Reads all votes and fits them: what
-    a page shows of it is to be kept. Empty before a ballot is closed, and where the votes can't be fitted.
-    """
-    with store.read() as conn:
-        votes = [ballot_votes(conn, ballot.id) for ballot in closed_ballots_of(conn, project_id, area_id)]
-    fitted = fit_if_possible(votes)
-    return [] if fitted is None else clear_pairs(fitted, n, rng=np.random.default_rng([seed, FOR_PROPOSED_GOLD]))
-
-
-def typed_gold(store: Store, project_id: str, text: str, *, area_id: int | None = None) -> Pairs:
-    """Known answers typed as `read_gold_pairs` reads them, as positions of items, the right one first.
-
-    Raises `PlanError` for a line that is none, `InputError` naming pairs of tokens that are no items of the ranking.
-    """
-    typed = read_gold_pairs(text)
-    with store.read() as conn:
-        position = _positions(conn, project_id, area_id)
-    named = [tokens for pair in typed for tokens in (pair.more, pair.less)]
-    strange = [tokens for tokens in dict.fromkeys(named) if frozenset(tokens) not in position]
-    if strange:
-        raise InputError(
-            "These known answers can't be asked.", [Issue("is no item here", found=" – ".join(s)) for s in strange]
-        )
-    return [(position[frozenset(pair.more)], position[frozenset(pair.less)]) for pair in typed]
-
-
-def gold_by_hand(conn: sa.Connection, project_id: str, area_id: int | None, settings: CheckSettings | None) -> Pairs:
-    """The plan's own comparisons with a known answer as positions of items; those that aren't items are left out."""
-    if settings is None or not settings.gold_pairs:
-        return []
-    position = _positions(conn, project_id, area_id)
-    pairs = [(position.get(frozenset(p.more)), position.get(frozenset(p.less))) for p in settings.gold_pairs]
-    return [(more, less) for more, less in pairs if more is not None and less is not None]
-
-
-def strange_gold(
-    store: Store, project_id: str, area_id: int | None, settings: CheckSettings | None
-) -> tuple[tuple[str, str], ...]:
-    """The pairs of tokens in the plan's comparisons with a known answer that are no items of the ranking."""
-    if settings is None or not settings.gold_pairs:
-        return ()
-    with store.read() as conn:
-        position = _positions(conn, project_id, area_id)
-    named = [tokens for pair in settings.gold_pairs for tokens in (pair.more, pair.less)]
-    return tuple(dict.fromkeys(tokens for tokens in named if frozenset(tokens) not in position))
-
-
-def _positions(conn: sa.Connection, project_id: str, area_id: int | None) -> dict[frozenset[str], int]:
-    """The positions of a ranking's items by their two tokens."""
-    items = items_of(conn, project_id, area_id=area_id)
-    rows = items[["item", "token_a", "token_b"]].itertuples(index=False, name=None)
-    return {frozenset(tokens): item for item, *tokens in rows}
 
 
 def draw_for(coming: CheckContext, drawn: DrawnBallot) -> DrawnChecks:

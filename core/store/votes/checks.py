@@ -1,7 +1,7 @@
 """Votes read from the store for checks of their quality, and the checks with a known answer.
 
 Read are all answers of a ranking's voters, sides as shown, and answers to the same comparisons. Checks with a known
-answer show whether a voter reads, and never enter scores.
+answer show whether a voter reads, and never enter scores; they are proposed by the votes, typed, or the plan's own.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ...ballots.checks import KINDS
-from ...errors import InputError, Issue, StoreError
+from ...ballots.checks import KINDS, CheckSettings, clear_pairs, read_gold_pairs
+from ...errors import DisconnectedError, InputError, Issue, NotConvergedError, StoreError
 from ...questions import COMPARISON
+from ...scores.borda import VotesOf
+from ...scores.bradley_terry import FittedVotes, fit_votes
 from ...tables import VOTER_ANSWERS
 from .. import schema as t
-from ..ballots.ballot_rows import open_ballot_of
+from ..ballots.ballot_rows import FOR_PROPOSED_GOLD, closed_ballots_of, open_ballot_of
 from ..command import Change, command, fetch_rows, insert_one, insert_rows
 from ..engine import Store
 from ..projects.plans import ballot_named
+from ..tokens.areas import items_of
+from .tallies import ballot_votes
 
 _ANSWERS = {"first": 1.0, "second": 0.0, "tie": 0.5, "unknown": -1.0}
 _STATUSES = ("counted", "unknown", "excluded", "repeat", "rejected")
@@ -109,6 +113,7 @@ def voter_names(conn: sa.Connection, project_id: str) -> pd.DataFrame:
 
 
 MAX_GOLD = 100
+Pairs = list[tuple[int, int]]  # of positions of items, the right one first
 
 
 @dataclass(frozen=True)
@@ -218,6 +223,71 @@ def gold_of(conn: sa.Connection, ballot_id: int) -> list[Gold]:
         .order_by(t.question.c.id)
     )
     return [Gold(*row) for row in fetch_rows(conn, query)]
+
+
+def fit_if_possible(votes: Sequence[VotesOf]) -> FittedVotes | None:
+    """The fit of the votes of all ballots so far; None without a ballot, and where they can't be fitted."""
+    try:
+        return fit_votes(votes) if votes else None
+    except (DisconnectedError, NotConvergedError):
+        return None
+
+
+def propose_gold(store: Store, project_id: str, *, area_id: int | None = None, n: int = 12, seed: int = 0) -> Pairs:
+    """Up to `n` pairs of a ranking's items whose order its closed ballots leave no doubt about, the right one first.
+
+    Under every protocol by `clear_pairs`, as gold is found when a ballot is drawn. Reads all votes and fits them: what
+    a page shows of it is to be kept. Empty before a ballot is closed, and where the votes can't be fitted.
+    """
+    with store.read() as conn:
+        votes = [ballot_votes(conn, ballot.id) for ballot in closed_ballots_of(conn, project_id, area_id)]
+    fitted = fit_if_possible(votes)
+    return [] if fitted is None else clear_pairs(fitted, n, rng=np.random.default_rng([seed, FOR_PROPOSED_GOLD]))
+
+
+def typed_gold(store: Store, project_id: str, text: str, *, area_id: int | None = None) -> Pairs:
+    """Known answers typed as `read_gold_pairs` reads them, as positions of items, the right one first.
+
+    Raises `PlanError` for a line that is none, `InputError` naming pairs of tokens that are no items of the ranking.
+    """
+    typed = read_gold_pairs(text)
+    with store.read() as conn:
+        position = _positions(conn, project_id, area_id)
+    named = [tokens for pair in typed for tokens in (pair.more, pair.less)]
+    strange = [tokens for tokens in dict.fromkeys(named) if frozenset(tokens) not in position]
+    if strange:
+        raise InputError(
+            "These known answers can't be asked.", [Issue("is no item here", found=" – ".join(s)) for s in strange]
+        )
+    return [(position[frozenset(pair.more)], position[frozenset(pair.less)]) for pair in typed]
+
+
+def gold_by_hand(conn: sa.Connection, project_id: str, area_id: int | None, settings: CheckSettings | None) -> Pairs:
+    """The plan's own comparisons with a known answer as positions of items; those that aren't items are left out."""
+    if settings is None or not settings.gold_pairs:
+        return []
+    position = _positions(conn, project_id, area_id)
+    pairs = [(position.get(frozenset(p.more)), position.get(frozenset(p.less))) for p in settings.gold_pairs]
+    return [(more, less) for more, less in pairs if more is not None and less is not None]
+
+
+def strange_gold(
+    store: Store, project_id: str, area_id: int | None, settings: CheckSettings | None
+) -> tuple[tuple[str, str], ...]:
+    """The pairs of tokens in the plan's comparisons with a known answer that are no items of the ranking."""
+    if settings is None or not settings.gold_pairs:
+        return ()
+    with store.read() as conn:
+        position = _positions(conn, project_id, area_id)
+    named = [tokens for pair in settings.gold_pairs for tokens in (pair.more, pair.less)]
+    return tuple(dict.fromkeys(tokens for tokens in named if frozenset(tokens) not in position))
+
+
+def _positions(conn: sa.Connection, project_id: str, area_id: int | None) -> dict[frozenset[str], int]:
+    """The positions of a ranking's items by their two tokens."""
+    items = items_of(conn, project_id, area_id=area_id)
+    rows = items[["item", "token_a", "token_b"]].itertuples(index=False, name=None)
+    return {frozenset(tokens): item for item, *tokens in rows}
 
 
 def counted_votes(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:

@@ -249,6 +249,7 @@ def _reasons(what: str, figures: Correlations) -> list[str]:
 
 
 TOP_SHARE = 0.1  # of the items are the top that hubs crowd
+N_WORST = 15  # disagreements shown
 ALL_ITEMS = "all items"
 
 
@@ -264,7 +265,7 @@ class WhyView:
     skewness: float | None
 
 
-def load_why(view: EvaluateView, place: int, n_worst: int = 15) -> WhyView:
+def load_why(view: EvaluateView, place: int) -> WhyView:
     """Why embedding number `place` disagrees with people."""
     evaluation = view.evaluations[place]
     top = max(1, round(TOP_SHARE * evaluation.overall.n_covered))
@@ -273,7 +274,7 @@ def load_why(view: EvaluateView, place: int, n_worst: int = 15) -> WhyView:
         skew: float | None = hub_skewness(crowded)
     except UndefinedMetricError:
         skew = None
-    return WhyView(evaluation, with_hubs(evaluation.worst(n_worst), crowded), crowded, top, skew)
+    return WhyView(evaluation, with_hubs(evaluation.worst(N_WORST), crowded), crowded, top, skew)
 
 
 def contrast(view: EvaluateView, place: int) -> pd.DataFrame:

@@ -30,7 +30,7 @@ from core.store import open_store
 from core.store import schema as t
 from core.store.ballots.ballot_rows import read_ballots, read_comparisons, unanswered
 from core.store.ballots.closing import close_ballot
-from core.store.ballots.drawing import draw_next_ballot, propose_gold, typed_gold
+from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.engine import _open
 from core.store.projects.archive import duplicate_project
@@ -38,7 +38,15 @@ from core.store.projects.plans import proposed_plan, read_plan, save_plan
 from core.store.scores.next_ballot_value import read_audit
 from core.store.scores.project_dataset import read_project_dataset
 from core.store.tokens.areas import read_items
-from core.store.votes.checks import add_gold, check_answers, check_progress, gold_of, remove_gold
+from core.store.votes.checks import (
+    add_gold,
+    check_answers,
+    check_progress,
+    gold_of,
+    propose_gold,
+    remove_gold,
+    typed_gold,
+)
 from core.store.votes.intake import accept_upload, preview_upload
 from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
 from core.store.votes.uploads import read_uploads, withdraw_upload
