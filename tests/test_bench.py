@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench import small_coverage, votes_coverage
+from bench import small_coverage
 from bench.__main__ import main
 from bench.cells import Cell, Row, carry_out, means
 from bench.table import Line, measure, show
+from bench.votes_coverage import main as measure_coverage
 from core.metrics import weighted_kendall, weighted_spearman
 from core.plan import Plan
 from core.protocols import Votes
@@ -87,11 +88,11 @@ def test_means_of_campaigns_have_their_standard_error() -> None:
 
 def test_coverage_over_votes_is_the_share_that_held(tmp_path) -> None:
     asked = ["--items", "60", "--campaigns", "1", "--resamples", "10", "--folder", str(tmp_path)]
-    shown = CliRunner().invoke(votes_coverage.main, asked, catch_exceptions=False).stdout
+    shown = CliRunner().invoke(measure_coverage, asked, catch_exceptions=False).stdout
     kept = json.loads((tmp_path / "exponential-60-840-20-10-7001.jsonl").read_text())["all"]
     shares = " | ".join(f"{one:.2f} / {pair:.2f}".replace("0.", ".") for one, pair in zip(*kept, strict=True))
     assert f"| exponential, 60 items, 840 votes, 20 voters | 1 | {shares} |" in shown
-    assert CliRunner().invoke(votes_coverage.main, asked, catch_exceptions=False).stdout == shown
+    assert CliRunner().invoke(measure_coverage, asked, catch_exceptions=False).stdout == shown
 
 
 def test_refits_at_once_land_where_those_one_by_one_do() -> None:

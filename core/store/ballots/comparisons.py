@@ -1,8 +1,9 @@
-"""The questions of a ballot: comparisons written when it is drawn, and those of any kind read as voters see them."""
+"""The questions of a ballot or a round: written when it is drawn, and read as voters see them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -17,41 +18,66 @@ from ..engine import Store
 from ..tokens.areas import items_of
 
 
-def insert_comparisons(
-    conn: sa.Connection,
-    ballot_id: int,
-    code: str,
-    drawn: DrawnBallot,
-    positions: np.ndarray,
-    item_ids: np.ndarray,
-    place: np.ndarray | None = None,
-) -> tuple[int, int, int]:
-    """Write a drawn ballot's tasks and questions; returns how many tasks, and the first ids of both.
+@dataclass(frozen=True)
+class NewQuestions:
+    """Questions that are to be written, n of one kind.
 
-    `positions` are the ballot's items in ascending order, `item_ids` their ids in the store. Task ids are the
-    ballot's code and a number. `place` of each comparison in its task, from 0, leaves room for checks.
+    n_wanted : answers to each. options : of every item that is shown the question (0…n−1), its place there and its id
+    in the store, arrays of one length. task, place : of each question, from 0, (n,); flipped and swapped as voters see
+    it, (n,) or one for all.
     """
-    n_tasks = int(drawn.task.max()) + 1
+
+    kind: str
+    n_wanted: int
+    options: tuple[np.ndarray, np.ndarray, np.ndarray]
+    task: np.ndarray
+    place: np.ndarray
+    flipped: np.ndarray | bool
+    left_swapped: np.ndarray | bool
+    right_swapped: np.ndarray | bool
+
+
+def drawn_comparisons(
+    drawn: DrawnBallot, positions: np.ndarray, item_ids: np.ndarray, place: np.ndarray | None = None
+) -> NewQuestions:
+    """The comparisons of a drawn ballot.
+
+    `positions` are the ballot's items in ascending order, `item_ids` their ids in the store. `place` of each comparison
+    in its task, from 0, leaves room for checks.
+    """
+    n = len(drawn.first)
+    ids = item_ids[np.searchsorted(positions, np.stack([drawn.first, drawn.second], axis=1))].ravel()
+    options = np.repeat(np.arange(n), 2), np.tile([0, 1], n), ids
+    place = drawn.position if place is None else place
+    sides = drawn.flipped, drawn.left_swapped, drawn.right_swapped
+    return NewQuestions(COMPARISON.name, 1, options, drawn.task, place, *sides)
+
+
+def insert_questions(conn: sa.Connection, ballot_id: int, code: str, new: NewQuestions) -> tuple[int, int, int]:
+    """Write the tasks and questions of a ballot or round; returns how many tasks, and the first ids of both.
+
+    Task ids are the ballot's code and a number.
+    """
+    n_tasks = int(new.task.max()) + 1
     first_task, first_question = next_id(conn, t.task), next_id(conn, t.question)
     tasks = [(first_task + i, ballot_id, i, f"{code}-{i + 1:05d}") for i in range(n_tasks)]
     insert_rows(conn, t.task, ["id", "ballot_id", "position", "code"], tasks)
-    ids = first_question + np.arange(len(drawn.first))
+    ids = first_question + np.arange(len(new.task))
     insert_arrays(
-        conn, t.question, {"id": ids, "ballot_id": ballot_id, "kind": COMPARISON.name, "role": "main", "n_wanted": 1}
+        conn,
+        t.question,
+        {"id": ids, "ballot_id": ballot_id, "kind": new.kind, "role": "main", "n_wanted": new.n_wanted},
     )
-    options = {
-        "question_id": np.repeat(ids, 2),
-        "position": np.tile([0, 1], len(ids)),
-        "item_id": item_ids[np.searchsorted(positions, np.stack([drawn.first, drawn.second], axis=1))].ravel(),
-    }
+    question, position, item_id = new.options
+    options = {"question_id": first_question + question, "position": position, "item_id": item_id}
     insert_arrays(conn, t.question_option, options)
-    showings = {
-        "task_id": drawn.task + first_task,
-        "n": (drawn.position if place is None else place) + 1,
+    showings: dict[str, np.ndarray | str | int] = {
+        "task_id": new.task + first_task,
+        "n": new.place + 1,
         "question_id": ids,
-        "flipped": drawn.flipped,
-        "left_swapped": drawn.left_swapped,
-        "right_swapped": drawn.right_swapped,
+        "flipped": new.flipped,
+        "left_swapped": new.left_swapped,
+        "right_swapped": new.right_swapped,
     }
     insert_arrays(conn, t.task_question, showings)
     return n_tasks, first_task, first_question

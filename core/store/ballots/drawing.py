@@ -58,7 +58,7 @@ from .ballot_rows import (
     rounds_of,
     sentence_start,
 )
-from .comparisons import insert_comparisons
+from .comparisons import NewQuestions, drawn_comparisons, insert_questions
 
 
 @dataclass(frozen=True)
@@ -359,7 +359,8 @@ def insert_ballot(change: Change, due: BallotToDraw, drawn: DrawnBallot, checks:
     entries = zip([ballot_id] * len(chosen.ids), chosen.ids.tolist(), chosen.entry_scores, strict=True)
     insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], list(entries))
     place = None if checks is None else checks.place
-    n_tasks, *first_ids = insert_comparisons(conn, ballot_id, code, drawn, chosen.positions, chosen.ids, place)
+    questions = drawn_comparisons(drawn, chosen.positions, chosen.ids, place)
+    n_tasks, *first_ids = insert_questions(conn, ballot_id, code, questions)
     if checks is not None and checks.checks:
         insert_checks(conn, ballot_id, checks, WrittenIds(conn, change.project_id, *first_ids))
     change.detail = (
@@ -518,26 +519,16 @@ def _insert_round(change: Change, new: _NewRound) -> None:
     score_of = {} if entry is None else dict(zip(entry.index.tolist(), entry["score"].tolist(), strict=True))
     entries = [(ballot_id, ids[p], score_of.get(p)) for p in positions.tolist()]
     insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], entries)
-    n_tasks = int(drawn.task.max()) + 1
-    first_task, first_question = next_id(conn, t.task), next_id(conn, t.question)
-    tasks = [(first_task + at, ballot_id, at, f"{code}-{at + 1:05d}") for at in range(n_tasks)]
-    insert_rows(conn, t.task, ["id", "ballot_id", "position", "code"], tasks)
-    questions = [(first_question + at, ballot_id, settings.scheme, "main", settings.raters) for at in range(n)]
-    insert_rows(conn, t.question, ["id", "ballot_id", "kind", "role", "n_wanted"], questions)
-    options = [
-        (first_question + at, place, ids[item])
-        for at, shown in enumerate(drawn.options)
-        for place, item in enumerate(shown)
-    ]
-    insert_rows(conn, t.question_option, ["question_id", "position", "item_id"], options)
-    showings = [
-        (first_task + task, place + 1, first_question + at, False, swapped, False)
-        for at, (task, place, swapped) in enumerate(
-            zip(drawn.task.tolist(), drawn.place.tolist(), drawn.swapped.tolist(), strict=True)
-        )
-    ]
-    columns = ["task_id", "n", "question_id", "flipped", "left_swapped", "right_swapped"]
-    insert_rows(conn, t.task_question, columns, showings)
+    n_shown = [len(shown) for shown in drawn.options]
+    options = (
+        np.repeat(np.arange(n), n_shown),
+        np.concatenate([np.arange(length) for length in n_shown]),
+        np.array([ids[item] for shown in drawn.options for item in shown]),
+    )
+    questions = NewQuestions(
+        settings.scheme, settings.raters, options, drawn.task, drawn.place, False, drawn.swapped, False
+    )
+    n_tasks, *_ = insert_questions(conn, ballot_id, code, questions)
     write_progress(conn, ballot_id)
     told = {"scheme": settings.scheme, "items": len(positions), "questions": n, "tasks": n_tasks, "seed": seed}
     change.detail = ballot_named(conn, change.project_id, new.ranking.area_id, number, ROUND) | told
