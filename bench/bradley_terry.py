@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import choix
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -14,9 +13,8 @@ from bench.table import Line, measure
 from core.ballots.pairing import draw_near_comparisons
 from core.scores import fit_bradley_terry
 from core.scores.uncertainty import resample_voters
+from core.tables import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 HELD_OUT = 5  # one vote in so many is predicted
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 from core.ballots.audit import CutAudit, draw_audit, estimate_lost
 from core.ballots.quick_draw import quick_comparisons
@@ -22,9 +21,9 @@ from core.scores.bradley_terry import BradleyTerry, fit_with_voters
 from core.scores.posterior import Posteriors, item_posteriors
 from core.simulation.campaign import Crowd
 from core.simulation.conventions import convention_of, method_of
+from core.tables import Floats, Ints
 from core.voters.model import PAPER_PANEL, Panel, draw_panel, exponential, power_law
 
-Ints = NDArray[np.int64]
 N_TOP = 10
 SIMILARITIES = {"exponential": exponential, "power law": power_law}
 
@@ -38,7 +37,7 @@ def fit_of(held: list[Held], n_items: int, fit: BradleyTerry | None) -> BradleyT
 
 
 def one_campaign(
-    z: NDArray[np.float64],
+    z: Floats,
     plan: Plan,
     protocol: str,
     n_items: int,
@@ -54,7 +53,7 @@ def one_campaign(
     held: list[Held] = []
     fit: BradleyTerry | None = None
     audited: dict[int, float] = {}
-    asked: list[tuple[Ints, Ints, NDArray[np.float64], Ints]] = []
+    asked: list[tuple[Ints, Ints, Floats, Ints]] = []
     for number, (size, n_comparisons) in enumerate(method.sizes(plan)):
         if number:
             before, items = items, method.select(held, size, rng).items

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from bench.people_ratings import Halves, halve
@@ -31,9 +31,7 @@ from core.errors import InputError
 from core.metrics import rounded_scores, spearman
 from core.questions.rating.statistics import checked_ratings
 from core.simulation.campaign import Accuracy, accuracy_between
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from core.tables import Floats, Ints
 
 SPLITS = 40
 TIMES = (1, 2, 4, 8, 16, 32)

@@ -15,9 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.errors import InputError
 from core.questions.rating.statistics import checked_ratings
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from core.tables import Floats, Ints
 
 CELLS = 8_000_000  # people × comparisons looked at at once
 
