@@ -120,7 +120,7 @@ def croissant(facts: Facts, files: Mapping[str, bytes]) -> bytes:
     fields, about = facts.fields, facts.about
     licence = LICENCES[fields.licence][1] or fields.licence_note
     days = collection_days(facts)
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": list(CONFORMS_TO),
@@ -137,7 +137,7 @@ def croissant(facts: Facts, files: Mapping[str, bytes]) -> bytes:
         "distribution": [_file(path, files[path]) for path in sorted(files) if _is_table(path)],
         "recordSet": _record_sets(facts, files),
     }
-    filled = {key: value for key, value in told.items() if value not in (None, "", [], {})}
+    filled = {key: value for key, value in described.items() if value not in (None, "", [], {})}
     return (json.dumps(filled, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode("utf-8")
 
 
@@ -191,7 +191,7 @@ def _record_sets(facts: Facts, files: Mapping[str, bytes]) -> list[dict[str, Any
 
 
 def _field(record_set: str, column: str, kind: str, path: str) -> dict[str, Any]:
-    told = {
+    described = {
         "@type": "cr:Field",
         "@id": f"{record_set}/{column}",
         "name": _text(column),
@@ -199,7 +199,7 @@ def _field(record_set: str, column: str, kind: str, path: str) -> dict[str, Any]
         "dataType": _KINDS[kind],
         "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in described.items() if value}
 
 
 def _responsible(facts: Facts) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def _responsible(facts: Facts) -> dict[str, Any]:
     left_out = [f"{many(each.n_voters, 'voter')} left out: {each.reason}." for each in facts.exclusions]
     unknown, unscored = votes.by_status.get("unknown", 0), about.get("unscored_items") or 0
     contact = f"Contact: {fields.contact}." if fields.contact else ""
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "dataCollection": " ".join(part for part in (COLLECTED, fields.token_source) if part),
         "dataCollectionType": ["Others" if voters.n_simulated else "Surveys"],
         "dataCollectionTimeframe": collection_days(facts),
@@ -234,7 +234,7 @@ def _responsible(facts: Facts) -> dict[str, Any]:
             part for part in (f"Version {facts.version}." if facts.version else "", contact) if part
         ),
     }
-    return {f"rai:{name}": value for name, value in told.items()}
+    return {f"rai:{name}": value for name, value in described.items()}
 
 
 def _votes_per_item(facts: Facts) -> str:
@@ -249,20 +249,20 @@ def _votes_per_item(facts: Facts) -> str:
 
 def _demographics(facts: Facts) -> list[str]:
     n = facts.voters.n_people
-    told = [plural(n, "{n} person", "{n} people")] if n else []
+    sentences = [plural(n, "{n} person", "{n} people")] if n else []
     if facts.fields.voters_note:
-        told.append(facts.fields.voters_note)
-    return told + [
+        sentences.append(facts.fields.voters_note)
+    return sentences + [
         f"{TRAITS[name][0] if name in TRAITS else name}: {value}, {n:,}" for name, value, n in facts.voters.traits
     ]
 
 
 def _biases(facts: Facts) -> list[str]:
-    told = [f"{name} proposed {many(n, 'token')}; they favour that embedding." for name, n in facts.proposed_by]
+    sentences = [f"{name} proposed {many(n, 'token')}; they favour that embedding." for name, n in facts.proposed_by]
     voters = facts.voters
     if voters.largest_share is not None and voters.effective is not None:
-        told.append(
+        sentences.append(
             f"The voter with the most votes gave {percent(voters.largest_share, 1)} of them; the effective number of "
             f"voters is {voters.effective:.1f} of {voters.n_people + voters.n_simulated:,}."
         )
-    return told
+    return sentences

@@ -225,9 +225,9 @@ def _read(data: bytes, name: str, meta: dict[str, Any], encoding: str | None) ->
     for column, values in zip(names, texts.columns, strict=True):
         kind = DATASET.columns.get(column)
         if kind in ("float", "int"):
-            frame[column], found, told = _numbers(values.tolist(), rows, column)
-            issues += found
-            notes += told
+            frame[column], problems, remarks = _numbers(values.tolist(), rows, column)
+            issues += problems
+            notes += remarks
         else:
             frame[column] = pd.Series(values.str.strip(), dtype="str")
     for column in ("token_a", "token_b"):

@@ -89,15 +89,15 @@ class _PageHeader:
         """The whole numbers among the fields; the others are passed over."""
         if not depth:
             raise ValueError("a page's header is too deep")
-        found: dict[int, int] = {}
+        fields: dict[int, int] = {}
         field = 0
         while head := self._byte():
             field = field + (head >> 4) if head >> 4 else self._signed()
             if head & 15 in _WHOLE:
-                found[field] = self._signed()
+                fields[field] = self._signed()
             else:
                 self._pass(head & 15, depth)
-        return found
+        return fields
 
     def _pass(self, kind: int, depth: int) -> None:
         if kind in _WIDTHS:
@@ -257,10 +257,10 @@ def _without_gaps(dataset: pd.DataFrame, called: str, *, with_marks: bool = True
     DATASET.check(dataset)
     known = dataset.dropna(subset=["score"])
     issues = [
-        Issue(f"a token {told} can't be written", row, column, token)
+        Issue(f"a token {reason} can't be written", row, column, token)
         for column in ("token_a", "token_b", "area")
         for row, token in enumerate(known[column], 2)
-        for told in _why_not(token, with_marks=with_marks)
+        for reason in _why_not(token, with_marks=with_marks)
     ]
     if issues:
         raise InputError(f"{called} can't hold this dataset; use the CSV.", issues)
@@ -317,8 +317,8 @@ def ways(tokens: Sequence[str], spellers: Iterable[Speller]) -> tuple[dict[str, 
                 break
         else:
             joined.append((new, [speller]))
-    found = [{token: word for token, word in way.items() if word != token} for way, _ in joined]
-    return tuple(found) or ({},)
+    renamed = [{token: word for token, word in way.items() if word != token} for way, _ in joined]
+    return tuple(renamed) or ({},)
 
 
 def spelled(dataset: pd.DataFrame, way: Mapping[str, str]) -> pd.DataFrame:

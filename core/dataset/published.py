@@ -122,10 +122,10 @@ def is_published(data: bytes) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_sizes(archive, len(data), MAX_BYTES)
-            found = parse_json(read_member(archive, archive.getinfo(MANIFEST), MAX_JSON))
+            manifest = parse_json(read_member(archive, archive.getinfo(MANIFEST), MAX_JSON))
     except DAMAGED:
         return False
-    return isinstance(found, dict) and found.get("format") == FORMAT
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
 
 
 def chain_told(data: bytes) -> tuple[int, str] | None:
@@ -134,21 +134,21 @@ def chain_told(data: bytes) -> tuple[int, str] | None:
     None where it tells none, as it was made before chains. Raises `InputError` for what isn't a published dataset.
     """
     try:
-        told = parse_json(read_published(data).files["dataset.json"].decode("utf-8")).get("chain")
-        return None if told is None else (int(told["entry"]), str(told["head"]))
+        head = parse_json(read_published(data).files["dataset.json"].decode("utf-8")).get("chain")
+        return None if head is None else (int(head["entry"]), str(head["head"]))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"What the published dataset says of its chain can't be read ({error!r}).") from error
 
 
 def _manifest(data: bytes) -> dict[str, Any]:
     try:
-        found = parse_json(data)
-        listed = {str(name): (int(m["bytes"]), str(m["sha256"])) for name, m in found["files"].items()}
+        manifest = parse_json(data)
+        listed = {str(name): (int(m["bytes"]), str(m["sha256"])) for name, m in manifest["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{MANIFEST} isn't that of a published dataset ({error!r}).") from error
-    if found.get("format") != FORMAT:
-        raise InputError(f"This dataset has the format {found.get('format')!r}; this Runoff reads {FORMAT!r}.")
-    return {**found, "files": listed}
+    if manifest.get("format") != FORMAT:
+        raise InputError(f"This dataset has the format {manifest.get('format')!r}; this Runoff reads {FORMAT!r}.")
+    return {**manifest, "files": listed}
 
 
 def _compare(files: Mapping[str, bytes], listed: Mapping[str, tuple[int, str]]) -> None:

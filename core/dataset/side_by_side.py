@@ -101,17 +101,17 @@ def compare_schemes(
         raise InputError(f"Each item must stand once, and {twice!r} stands more often.")
     if any(np.isinf(values).any() for values in scores):
         raise InputError("A score is infinite; scores are numbers, or missing.")
-    there = [~np.isnan(values) for values in scores]
-    both = np.flatnonzero(there[0] & there[1])
+    has_score = [~np.isnan(values) for values in scores]
+    both = np.flatnonzero(has_score[0] & has_score[1])
     labels = np.array(ids, dtype=object)
     x, y = scores[0][both], scores[1][both]
     figures, over = _figures(x, y, names, _coded(tokens, both), resamples, np.random.default_rng(seed))
     return SideBySide(
         names,
         _table(labels[both], x, y),
-        tuple(labels[there[0] & ~there[1]]),
-        tuple(labels[there[1] & ~there[0]]),
-        int((~there[0] & ~there[1]).sum()),
+        tuple(labels[has_score[0] & ~has_score[1]]),
+        tuple(labels[has_score[1] & ~has_score[0]]),
+        int((~has_score[0] & ~has_score[1]).sum()),
         figures,
         over,
     )
@@ -120,10 +120,10 @@ def compare_schemes(
 def _table(labels: NDArray[np.object_], x: Floats, y: Floats) -> pd.DataFrame:
     ranks = [metrics.average_ranks(values) if len(values) else values for values in (x, y)]
     gap = ranks[1] - ranks[0]
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {"item": labels, "one": x, "other": y, "rank_one": ranks[0], "rank_other": ranks[1], "gap": gap}
     )
-    return found.iloc[np.argsort(-np.abs(gap), kind="stable")].reset_index(drop=True)
+    return table.iloc[np.argsort(-np.abs(gap), kind="stable")].reset_index(drop=True)
 
 
 def _coded(tokens: tuple[Sequence[str], Sequence[str]] | None, both: NDArray[np.intp]) -> Coded | None:
@@ -150,21 +150,21 @@ def _figures(
             reason = f"all {n} scores of {name} are equal"
     if reason:
         return {name: Estimate(None, reason=reason) for name in FIGURES}, ""
-    found = _correlations(x, y)
+    correlations = _correlations(x, y)
     if n > MOST_ITEMS:
         why = f"no interval: resampling more than {MOST_ITEMS:,} items takes too long"
-        return {name: Estimate(value, reason=why) for name, value in zip(FIGURES, found, strict=True)}, ""
+        return {name: Estimate(value, reason=why) for name, value in zip(FIGURES, correlations, strict=True)}, ""
     times = resamples or number_of_resamples(n)
     drawn = _drawn(x, y, lambda: rng.multinomial(n, np.full(n, 1 / n)), times)
     if coded is None:
         tails = widened_tails(n, LEVEL)
         return {
             name: _with_bounds(value, _percentiles(column, tails))
-            for name, value, column in zip(FIGURES, found, drawn.T, strict=True)
+            for name, value, column in zip(FIGURES, correlations, drawn.T, strict=True)
         }, "items"
     by_tokens = _drawn(x, y, lambda: coded.by_tokens(1, rng)[0].astype(np.int64), times)
     result = {}
-    for name, value, of_tokens, of_items in zip(FIGURES, found, by_tokens.T, drawn.T, strict=True):
+    for name, value, of_tokens, of_items in zip(FIGURES, correlations, by_tokens.T, drawn.T, strict=True):
         ends = bounds(value, of_tokens, of_items, CORRECTIONS[_CORRECTION[name]], freedom=coded.freedom)
         result[name] = _with_bounds(value, None if ends is None else (ends.lower, ends.upper))
     return result, "tokens"
@@ -174,20 +174,21 @@ def _correlations(x: Floats, y: Floats) -> list[float]:
     """The values of `FIGURES`; raises `UndefinedMetricError`."""
     a, b = metrics.two_rankings(x, y)
     even = np.full(len(a), 1 / len(a))
-    found = [even, metrics.weights(a, b, N0), metrics.weights(a, a, N0), metrics.weights(b, b, N0)]
-    return [*(metrics.correlation_of_ranks(a, b, w) for w in found), rank_kernels.tau_of_ranks(a, b, even * len(a))[0]]
+    weightings = [even, metrics.weights(a, b, N0), metrics.weights(a, a, N0), metrics.weights(b, b, N0)]
+    tau, *_ = rank_kernels.tau_of_ranks(a, b, even * len(a))
+    return [*(metrics.correlation_of_ranks(a, b, w) for w in weightings), tau]
 
 
 def _drawn(x: Floats, y: Floats, draw: Callable[[], NDArray[np.int64]], times: int) -> Floats:
     """The figures of resampled items, (times, figures); NaN where they are undefined."""
-    found = np.full((times, len(FIGURES)), np.nan)
-    for row in found:
+    figures = np.full((times, len(FIGURES)), np.nan)
+    for row in figures:
         at = np.repeat(np.arange(len(x)), draw())
         try:
             row[:] = _correlations(x[at], y[at])
         except UndefinedMetricError:
             continue
-    return found
+    return figures
 
 
 def _percentiles(drawn: Floats, tails: tuple[float, float]) -> tuple[float, float] | None:
@@ -241,9 +242,9 @@ def read_scored(data: bytes, name: str, *, named: Named | None = None, encoding:
     header = open_table(data, name, encoding=encoding, fits=(is_best_worst, has_texts)).header
     if is_best_worst(header):
         read = read_best_worst(data, name, named=named, encoding=encoding)
-        found = report_best_worst(read, resamples=1, splits=1)
-        fitted = not found.theta.reason or not np.isnan(found.theta.score).all()
-        scores, what = (found.theta, "Bradley–Terry") if fitted else (found.counts, "counts")
+        scored = report_best_worst(read, resamples=1, splits=1)
+        fitted = not scored.theta.reason or not np.isnan(scored.theta.score).all()
+        scores, what = (scored.theta, "Bradley–Terry") if fitted else (scored.counts, "counts")
         pairs = [item.split(DASH) if item.count(DASH) == 1 else [item, ""] for item in read.items]
         first, second = zip(*pairs, strict=True)
         return ScoredItems(name, f"best–worst ({what})", first, second, scores.score, read.issues, read.notes)
@@ -291,22 +292,22 @@ def side_by_side(one: ScoredItems, other: ScoredItems, *, seed: int = 0) -> tupl
 
 
 def _by_item(scored: ScoredItems) -> tuple[dict[tuple[str, str], tuple[str, str, float]], int]:
-    found: dict[tuple[str, str], list[tuple[str, str, float]]] = {}
+    by_item: dict[tuple[str, str], list[tuple[str, str, float]]] = {}
     for first, second, score in zip(scored.first, scored.second, scored.score.tolist(), strict=True):
         low, high = sorted((first, second))
-        found.setdefault((low, high), []).append((first, second, score))
+        by_item.setdefault((low, high), []).append((first, second, score))
     means = {}
-    for key, rows in found.items():
+    for key, rows in by_item.items():
         known = [score for *_, score in rows if score == score]
         means[key] = (*rows[0][:2], float(np.mean(known)) if known else float("nan"))
-    return means, len(scored.first) - len(found)
+    return means, len(scored.first) - len(by_item)
 
 
 def _unique(ids: Iterable[str]) -> list[str]:
     """Ids, the second of two equal ones with a number: texts with a dash inside can look alike."""
-    seen: dict[str, int] = {}
+    times: dict[str, int] = {}
     result = []
     for name in ids:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+        times[name] = times.get(name, 0) + 1
+        result.append(name if times[name] == 1 else f"{name} ({times[name]})")
     return result

@@ -74,9 +74,9 @@ another share, or leave the dataset in one part.
     inside = dataset["token_a"].isin(list(dev)).astype(int) + dataset["token_b"].isin(list(dev)).astype(int)
     parts = [dataset[inside == n].reset_index(drop=True) for n in (2, 0, 1)]
     if min(len(parts[0]), len(parts[1])) < 2:
-        told = [f"{len(part)} item{'s' * (len(part) != 1)}" for part in parts[:2]]
+        counts = [f"{len(part)} item{'s' * (len(part) != 1)}" for part in parts[:2]]
         raise InputError(
-            f"Split by tokens, dev would have {told[0]} and test {told[1]}; each needs two at least. "
+            f"Split by tokens, dev would have {counts[0]} and test {counts[1]}; each needs two at least. "
             "Choose another share, or leave the dataset in one part."
         )
     return Split(parts[0], parts[1], parts[2], frozenset(dev), frozenset(test))

@@ -108,8 +108,8 @@ class Released(Paper):
 
     def score(self, votes: VotesOf, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
         """Point 3: ȳ(k) = ((k − 2)·ȳ(k − 1) + y)/(k − 1) from ballot 2 on, so that ballot 1 drops out there."""
-        shown = np.column_stack((votes.first, votes.second)).ravel()
-        items = shown[np.sort(np.unique(shown, return_index=True)[1])]
+        presented = np.column_stack((votes.first, votes.second)).ravel()
+        items = presented[np.sort(np.unique(presented, return_index=True)[1])]
         votes = Votes(items, votes.first, votes.second, votes.outcome, votes.voter)
         x, times = borda_of(votes)
         if not held:
@@ -206,8 +206,8 @@ def method_of(convention: Convention, protocol: str) -> Protocol:
             f"Under the convention {convention.name!r} the protocol must be {_either(convention.protocols)}, "
             f"found {protocol!r}."
         )
-    found = convention.protocols[protocol]
-    return found.quick() if convention.quick else found
+    method = convention.protocols[protocol]
+    return method.quick() if convention.quick else method
 
 
 def _either(names: Mapping[str, object]) -> str:

@@ -265,13 +265,13 @@ def _figures(scores: Floats, truth: Floats, groups: Ints) -> tuple[float, ...]:
 
 def _mean_within(groups: Sequence[tuple[Floats, Floats]]) -> float:
     """Mean ρ of the groups in which it is defined, NaN without any."""
-    found = []
+    correlations = []
     for scores, truth in groups:
         try:
-            found.append(metrics.spearman(scores, truth))
+            correlations.append(metrics.spearman(scores, truth))
         except UndefinedMetricError:
             continue
-    return float(np.mean(found)) if found else np.nan
+    return float(np.mean(correlations)) if correlations else np.nan
 
 
 def _held(opinion: Floats, voter: Ints, voters: Voters, rng: np.random.Generator) -> Floats:
@@ -294,9 +294,9 @@ def _rated(setting: KindSetting, opinion: Floats, voters: Voters, n: int, rng: n
     cuts = np.sort(even + setting.shift / POINTS * rng.standard_normal((n_voters, POINTS - 1)), axis=1)
     item = np.concatenate([rng.permutation(n_items) for _ in range(-(-n // n_items))])[:n]
     voter = assign_in_turn(item, n_voters, n_items, rng)
-    held = _held(opinion[voter, item], voter, voters, rng)
-    given = rate(held, stretch[voter], cuts[voter], voters.oversight[voter], rng)
-    return np.asarray(np.bincount(item, given, n_items) / np.bincount(item, minlength=n_items))
+    opinions_held = _held(opinion[voter, item], voter, voters, rng)
+    ratings = rate(opinions_held, stretch[voter], cuts[voter], voters.oversight[voter], rng)
+    return np.asarray(np.bincount(item, ratings, n_items) / np.bincount(item, minlength=n_items))
 
 
 def _ordered(groups: Ints, truth: Floats, opinion: Floats, voters: Voters, n: int, rng: np.random.Generator) -> float:
@@ -306,12 +306,12 @@ def _ordered(groups: Ints, truth: Floats, opinion: Floats, voters: Voters, n: in
         raise InputError(f"The time pays for {n} orders, and there are {n_groups} targets.")
     which = np.concatenate([rng.permutation(n_groups) for _ in range(-(-n // n_groups))])[:n]
     voter = assign_in_turn(which, len(voters), n_groups, rng)
-    found = []
+    orders = []
     for number, group in enumerate(groups):
         asked = voter[which == number]
-        held = _held(opinion[asked][:, group], asked, voters, rng)
-        found.append((-put_in_order(held, voters.oversight[asked], rng).mean(axis=0), truth[group]))
-    return _mean_within(found)
+        opinions_held = _held(opinion[asked][:, group], asked, voters, rng)
+        orders.append((-put_in_order(opinions_held, voters.oversight[asked], rng).mean(axis=0), truth[group]))
+    return _mean_within(orders)
 
 
 def assign_in_turn(item: Ints, n_voters: int, n_items: int, rng: np.random.Generator) -> Ints:
@@ -340,11 +340,11 @@ def _best_worst(opinion: Floats, voters: Voters, n: int, sizes: list[int], rng: 
     parts: list[tuple[Ints, Ints, Ints]] = []
     scores = np.zeros(n_items)
     for number, size in enumerate(sizes):
-        shown = next_round(scores, size, each, rng=rng) if number else draw_tuples(np.arange(size), each, rng=rng)
-        voter = rng.permutation(len(shown)) % len(voters)
-        held = _held(opinion[voter[:, None], shown], voter, voters, rng)
-        best, worst = choose_extremes(held, voters.oversight[voter], rng)
-        parts.append((shown, best, worst))
+        tuples = next_round(scores, size, each, rng=rng) if number else draw_tuples(np.arange(size), each, rng=rng)
+        voter = rng.permutation(len(tuples)) % len(voters)
+        opinions_held = _held(opinion[voter[:, None], tuples], voter, voters, rng)
+        best, worst = choose_extremes(opinions_held, voters.oversight[voter], rng)
+        parts.append((tuples, best, worst))
         winner, loser, _ = BestWorst(*(np.concatenate(column) for column in zip(*parts, strict=True))).implied()
         fit = fit_bradley_terry(
             winner,
@@ -393,10 +393,10 @@ def simulate_equal_time(
     if plan.n_items != guess.n_items:
         raise InputError(f"The plan is for {plan.n_items} items, and the guess is of {guess.n_items}.")
     thin = guess.thinned()
-    shown = plan if thin is guess else replace(plan, n_items=thin.n_items)
+    planned = plan if thin is guess else replace(plan, n_items=thin.n_items)
     groups = groups_of_all_pairs(thin.n_items, np.random.default_rng(seed))
     others = [unasked(kind, groups.shape[1]) for kind in kinds]
-    asked_for = (shown.n_comparisons, plan.n_ballots, plan.keep, settings.stretch, settings.shift)
+    asked_for = (planned.n_comparisons, plan.n_ballots, plan.keep, settings.stretch, settings.shift)
     setting = KindSetting(thin.similarity, groups, *asked_for)
     total, done = panels * (1 + len(SHARES) * len(others)), 0
 
@@ -411,7 +411,7 @@ def simulate_equal_time(
         return tuple(found)
 
     def compared(rng: np.random.Generator) -> tuple[float, ...]:
-        campaign = simulate_campaign(thin.similarity, shown, protocol=protocol, rng=rng, panel=thin.panel)
+        campaign = simulate_campaign(thin.similarity, planned, protocol=protocol, rng=rng, panel=thin.panel)
         return _figures(campaign.scores, campaign.truth, groups)
 
     def asked(kind: KindAtShares, share: float) -> tuple[tuple[float, ...], ...]:
@@ -425,7 +425,7 @@ def simulate_equal_time(
         except InputError as error:
             every.append(replace(kind, reason=str(error)))
             done = panels * (1 + len(SHARES) * number)
-    return EqualTime(thin.n_items, shown.n_comparisons, panels, tuple(every))
+    return EqualTime(thin.n_items, planned.n_comparisons, panels, tuple(every))
 
 
 def at_times(found: EqualTime, times: Times, goal: str = "both") -> Recommended:

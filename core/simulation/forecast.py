@@ -127,13 +127,13 @@ def forecast(
     if plan.n_items != guess.n_items:
         raise InputError(f"The plan is for {plan.n_items} items, and the guess is of {guess.n_items}.")
     thin = guess.thinned()
-    shown = plan if thin is guess else replace(plan, n_items=thin.n_items)
+    planned = plan if thin is guess else replace(plan, n_items=thin.n_items)
     measure = _Measure(made_up_models(thin, seed))
     run = simulate_campaigns(
         thin.similarity,
-        shown,
+        planned,
         protocol=protocol,
-        n=n or number_of_campaigns(shown, protocol),
+        n=n or number_of_campaigns(planned, protocol),
         seed=seed,
         workers=workers,
         panel=thin.panel,
@@ -267,9 +267,9 @@ def panel_ceiling(guess: ForecastAssumptions, *, seed: int) -> PanelCeiling:
         n_voters = times * thin.panel.n_voters
         if times > 1 and n_voters * thin.n_items > MOST_OPINIONS:
             break
-        found = _of_voters(thin, n_voters, seed)
-        first = found if times == 1 else first
-        if found[0] >= RELIABLE:
+        accuracies = _of_voters(thin, n_voters, seed)
+        first = accuracies if times == 1 else first
+        if accuracies[0] >= RELIABLE:
             enough = n_voters
             break
     return PanelCeiling(thin.panel.n_voters, *first, enough)
@@ -281,8 +281,8 @@ def _of_voters(guess: ForecastAssumptions, n_voters: int, seed: int) -> tuple[fl
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, 11, draw])
         voters = draw_panel(replace(guess.panel, n_voters=n_voters), rng)
-        held = opinions(guess.similarity, voters, seed=int(rng.integers(2**31)), notion=guess.notion)
-        middle = np.median(held, axis=0)
+        voters_opinions = opinions(guess.similarity, voters, seed=int(rng.integers(2**31)), notion=guess.notion)
+        middle = np.median(voters_opinions, axis=0)
         try:
             figures.append((weighted_spearman(truth, middle), weighted_kendall(truth, middle)))
         except UndefinedMetricError:

@@ -88,7 +88,7 @@ def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper", aim:
 
     Raises `PlanError` where the budget pays for none.
     """
-    found: dict[tuple, Plan] = {}
+    plans: dict[tuple, Plan] = {}
     asked = protocol_of(protocol)
     refused = ""
     for n_ballots in range(1, MOST_BALLOTS + 1):
@@ -99,14 +99,14 @@ def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper", aim:
                 except PlanError as error:
                     refused = refused or str(error)
                     continue
-                found.setdefault(_shape(plan), plan)
+                plans.setdefault(_shape(plan), plan)
             for own in dict.fromkeys((BOTH, aim)) if asked.about.own_appearances and n_ballots > 1 else ():
                 with suppress(PlanError):
                     plan = asked.plan_within(n_items, n_ballots, keep, n_comparisons, own)
-                    found.setdefault(_shape(plan), plan)
-    if not found:
+                    plans.setdefault(_shape(plan), plan)
+    if not plans:
         raise PlanError(refused)
-    return list(found.values())
+    return list(plans.values())
 
 
 def _shape(plan: Plan) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -154,10 +154,10 @@ def recommend(
         is_last = number == len(rounds) - 1
         for batch in range(LAST_BATCHES if is_last else 1):
             ahead = n * (LAST_BATCHES - batch) * len(running) if is_last else _ahead(len(running), rounds[number:])
-            found = work.values([each.plan for each in running], n, number + batch, ahead + at_the_end)
-            if found is None:
+            results = work.values([each.plan for each in running], n, number + batch, ahead + at_the_end)
+            if results is None:
                 return None
-            running = [_Judged(plan, values + more) for (plan, values), more in zip(running, found, strict=True)]
+            running = [_Judged(plan, values + more) for (plan, values), more in zip(running, results, strict=True)]
             running, undecided = _raced(running, paper)
             if is_last and not undecided:
                 break
@@ -199,8 +199,8 @@ def _raced(running: list[_Judged], paper: Plan | None) -> tuple[list[_Judged], b
     error = np.sqrt(variance / n)
     mean = behind.mean(axis=1)
     stays = mean <= BEHIND * error
-    kept = [each for each, stay in zip(running[1:], stays, strict=True) if stay or each.plan is paper]
-    return [running[0], *kept], bool((BEHIND * error - mean > ALIKE).any())
+    still_running = [each for each, stay in zip(running[1:], stays, strict=True) if stay or each.plan is paper]
+    return [running[0], *still_running], bool((BEHIND * error - mean > ALIKE).any())
 
 
 def _best_share(running: list[_Judged], share: float, paper: Plan | None) -> list[_Judged]:

@@ -65,15 +65,15 @@ def at_other_budgets(plan: Plan) -> tuple[Plan, ...]:
 
     Budgets that don't pay for two appearances of each item are left out.
     """
-    found = []
+    plans = []
     for share in BUDGETS:
         try:
             budget = round(share * plan.n_comparisons)
             other = plan_within(plan.n_items, plan.n_ballots, plan.keep, budget, uncut=plan.uncut)
-            found.append(plan if share == 1.0 else other)
+            plans.append(plan if share == 1.0 else other)
         except PlanError:
             continue
-    return tuple(found)
+    return tuple(plans)
 
 
 def _topped_up(plan: Plan, n_comparisons: int) -> Plan:

@@ -77,8 +77,8 @@ def figure_4(campaign: Campaign) -> pd.DataFrame:
     """
     rank = average_ranks(campaign.truth)
     parts = [
-        pd.DataFrame({"item": held.items, "ballot": held.number, "x": held.x, "y": held.y, "mean": held.mean})
-        for held in campaign.ballots[:FIGURE_4_BALLOTS]
+        pd.DataFrame({"item": ballot.items, "ballot": ballot.number, "x": ballot.x, "y": ballot.y, "mean": ballot.mean})
+        for ballot in campaign.ballots[:FIGURE_4_BALLOTS]
     ]
     frame = pd.concat(parts, ignore_index=True)
     items = frame["item"].to_numpy()

@@ -69,28 +69,28 @@ def _people(facts: Facts) -> Criterion:
     name, voters = "Voters represent the people the dataset is about", facts.voters
     if not voters.n_people:
         return Criterion(name, NOT, f"No person voted; {many(voters.n_simulated, 'simulated voter')} did.")
-    said = plural(voters.n_people, "{n} person voted", "{n} people voted")
+    sentence = plural(voters.n_people, "{n} person voted", "{n} people voted")
     if voters.n_simulated:
-        said += f", and {many(voters.n_simulated, 'simulated voter')}"
+        sentence += f", and {many(voters.n_simulated, 'simulated voter')}"
     if facts.fields.voters_note:
         return Criterion(
-            name, PARTLY, f"{said}. The owner says who they are; whether they stand for others isn't tested."
+            name, PARTLY, f"{sentence}. The owner says who they are; whether they stand for others isn't tested."
         )
-    return Criterion(name, UNKNOWN, f"{said}. How they were chosen isn't said.")
+    return Criterion(name, UNKNOWN, f"{sentence}. How they were chosen isn't said.")
 
 
 def _items(facts: Facts) -> Criterion:
     name = "Items represent the domain"
-    told = f"{facts.n_tokens:,} tokens of {len(facts.areas):,} areas, {facts.n_items:,} items"
+    sentence = f"{facts.n_tokens:,} tokens of {len(facts.areas):,} areas, {facts.n_items:,} items"
     n_proposed = sum(area.n_proposed for area in facts.areas)
     if n_proposed:
-        told += f"; {n_proposed:,} tokens were proposed by an embedding, which favours it"
+        sentence += f"; {n_proposed:,} tokens were proposed by an embedding, which favours it"
     if not facts.fields.token_source:
-        return Criterion(name, UNKNOWN, f"{told}. Where the token lists come from isn't said.")
+        return Criterion(name, UNKNOWN, f"{sentence}. Where the token lists come from isn't said.")
     verdict = PARTLY if n_proposed or not facts.frequencies else HOLDS
     rare = [area.n_rare for area in facts.areas if area.n_rare is not None]
-    told += f"; {sum(rare):,} tokens are rare" if rare else "; how frequent the tokens are isn't known"
-    return Criterion(name, verdict, f"{told}. Source: see “Tokens and areas”.")
+    sentence += f"; {sum(rare):,} tokens are rare" if rare else "; how frequent the tokens are isn't known"
+    return Criterion(name, verdict, f"{sentence}. Source: see “Tokens and areas”.")
 
 
 def _named(ranking: RankingFacts, text: str) -> str:
@@ -99,14 +99,14 @@ def _named(ranking: RankingFacts, text: str) -> str:
 
 def _precision(facts: Facts) -> Criterion:
     name = "Precision: voters agree with each other"
-    told, verdicts = [], []
+    sentences, verdicts = [], []
     for ranking in facts.rankings:
         alpha = ranking.alpha
         if alpha is None:
-            told.append(_named(ranking, ranking.no_alpha))
+            sentences.append(_named(ranking, ranking.no_alpha))
             verdicts.append(UNKNOWN)
             continue
-        told.append(
+        sentences.append(
             _named(
                 ranking,
                 f"α = {alpha.alpha:.2f} ({alpha.interval()}; 0 is chance) over {alpha.n_units:,} comparisons "
@@ -114,36 +114,36 @@ def _precision(facts: Facts) -> Criterion:
             )
         )
         verdicts.append(HOLDS if alpha.lower > 0 else NOT if alpha.upper < 0 else PARTLY)
-    return Criterion(name, _worst(verdicts), "; ".join(told))
+    return Criterion(name, _worst(verdicts), "; ".join(sentences))
 
 
 def _accuracy(facts: Facts) -> Criterion:
     name = "Accuracy: scores are near what all voters would say"
-    said = "a model with the true ranking would score ρ_w = {0.value:.3f} (mean of {0.n} simulations)"
-    return _measured(name, facts, lambda ranking: ranking.ceiling, said, GOOD_CEILING, FAIR_CEILING)
+    sentence = "a model with the true ranking would score ρ_w = {0.value:.3f} (mean of {0.n} simulations)"
+    return _measured(name, facts, lambda ranking: ranking.ceiling, sentence, GOOD_CEILING, FAIR_CEILING)
 
 
 def _stability(facts: Facts) -> Criterion:
     name = "Stability: other voters would rank alike"
-    said = "two random halves of the voters correlate by ρ_w = {0.value:.2f} (mean of {0.n} splits)"
-    found = _measured(name, facts, lambda ranking: ranking.halves, said, GOOD_HALVES, FAIR_HALVES)
-    return replace(found, ground=f"{found.ground}. The same voters at another time: not recorded.")
+    sentence = "two random halves of the voters correlate by ρ_w = {0.value:.2f} (mean of {0.n} splits)"
+    measured = _measured(name, facts, lambda ranking: ranking.halves, sentence, GOOD_HALVES, FAIR_HALVES)
+    return replace(measured, ground=f"{measured.ground}. The same voters at another time: not recorded.")
 
 
 def _measured(
     name: str, facts: Facts, of: Callable[[RankingFacts], Reliability], said: str, good: float, fair: float
 ) -> Criterion:
     """A criterion by a figure of each ranking, the worst of them."""
-    told, verdicts = [], []
+    sentences, verdicts = [], []
     for ranking in facts.rankings:
-        found = of(ranking)
-        if found.value is None:
-            told.append(_named(ranking, found.why_not))
+        figure = of(ranking)
+        if figure.value is None:
+            sentences.append(_named(ranking, figure.why_not))
             verdicts.append(UNKNOWN)
         else:
-            told.append(_named(ranking, said.format(found)))
-            verdicts.append(_graded(found.value, good, fair))
-    return Criterion(name, _worst(verdicts), "; ".join(told))
+            sentences.append(_named(ranking, said.format(figure)))
+            verdicts.append(_graded(figure.value, good, fair))
+    return Criterion(name, _worst(verdicts), "; ".join(sentences))
 
 
 def _graded(value: float, good: float, fair: float) -> str:
@@ -157,12 +157,12 @@ def _worst(verdicts: list[str]) -> str:
 
 def _materials(facts: Facts) -> Criterion:
     sizes = sorted({ranking.plan["task_size"] for ranking in facts.rankings if ranking.plan})
-    told = f"{' or '.join(map(str, sizes))} comparisons per task" if sizes else "Not planned yet"
+    sentence = f"{' or '.join(map(str, sizes))} comparisons per task" if sizes else "Not planned yet"
     return Criterion(
         "The same materials for all voters",
         PARTLY,
-        f"{told}, one page for all platforms. Each voter sees a part of the items only, so that nobody sees the whole "
-        "set before answering.",
+        f"{sentence}, one page for all platforms. Each voter sees a part of the items only, so that nobody sees the "
+        "whole set before answering.",
     )
 
 
@@ -187,18 +187,18 @@ def _blunders(facts: Facts) -> Criterion:
     name, votes = "Blunders are caught", facts.votes
     answered = votes.check_right + votes.check_wrong
     n_out = sum(reason.n_voters for reason in facts.exclusions)
-    told = [f"{many(n_out, 'voter')} left out"] if n_out else []
+    parts = [f"{many(n_out, 'voter')} left out"] if n_out else []
     if answered:
-        told.insert(0, f"{votes.check_right:,} of {answered:,} answers to checks were right")
-        return Criterion(name, HOLDS, "; ".join(told) + ".")
+        parts.insert(0, f"{votes.check_right:,} of {answered:,} answers to checks were right")
+        return Criterion(name, HOLDS, "; ".join(parts) + ".")
     if votes.n_checks:
-        told.insert(0, f"{votes.n_checks:,} check comparisons, none answered yet")
-        return Criterion(name, PARTLY, "; ".join(told) + ".")
+        parts.insert(0, f"{votes.n_checks:,} check comparisons, none answered yet")
+        return Criterion(name, PARTLY, "; ".join(parts) + ".")
     if any(protocol_of(ranking.protocol).about.weighs_voters for ranking in facts.rankings):
-        told.insert(0, "no comparison with a known answer; the estimator gives careless voters less weight")
-        return Criterion(name, PARTLY, "; ".join(told).capitalize() + ".")
-    told.insert(0, "no comparison with a known answer")
-    return Criterion(name, PARTLY if n_out else NOT, "; ".join(told).capitalize() + ".")
+        parts.insert(0, "no comparison with a known answer; the estimator gives careless voters less weight")
+        return Criterion(name, PARTLY, "; ".join(parts).capitalize() + ".")
+    parts.insert(0, "no comparison with a known answer")
+    return Criterion(name, PARTLY if n_out else NOT, "; ".join(parts).capitalize() + ".")
 
 
 def known_limitations(facts: Facts) -> tuple[str, ...]:

@@ -71,8 +71,8 @@ class SheetFields:
     def licence_said(self) -> str:
         """The licence in words, with the owner's note."""
         name, address = LICENCES[self.licence]
-        told = f"{name} ({address})" if address else name
-        return " ".join(part for part in (told, self.licence_note) if part)
+        named = f"{name} ({address})" if address else name
+        return " ".join(part for part in (named, self.licence_note) if part)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -269,8 +269,8 @@ class Facts:
     @property
     def ranks_nothing(self) -> str:
         """That the votes can't be told from coin tosses, as a sentence; "" where voters share an opinion."""
-        said = f"{COIN_TOSSES[:1].upper()}{COIN_TOSSES[1:]}, so the scores rank nothing."
-        return said if self.about.get("by_chance") else ""
+        sentence = f"{COIN_TOSSES[:1].upper()}{COIN_TOSSES[1:]}, so the scores rank nothing."
+        return sentence if self.about.get("by_chance") else ""
 
     @property
     def is_provisional(self) -> bool:

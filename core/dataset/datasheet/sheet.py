@@ -326,12 +326,12 @@ def _ballots(facts: Facts) -> tuple[Sequence[str], Sequence[Row], Sequence[str]]
 
 
 def _plan(facts: Facts) -> str:
-    told = []
+    rows = []
     for r in facts.rankings:
         if r.plan:
-            kept = f"{r.plan['n_ballots']} ballots, {r.plan['keep']:g} of the items kept each time"
-            told.append(f"{r.area}: {kept}" if r.area else kept)
-    return "; ".join(told)
+            ballots = f"{r.plan['n_ballots']} ballots, {r.plan['keep']:g} of the items kept each time"
+            rows.append(f"{r.area}: {ballots}" if r.area else ballots)
+    return "; ".join(rows)
 
 
 def _agreement(facts: Facts) -> tuple[Sequence[str], Sequence[Row]]:
