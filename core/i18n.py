@@ -58,8 +58,8 @@ class Language:
         >>> print(language("it").html("<kbd>0</kbd> {word}", word="<b>"))
         <kbd>0</kbd> &lt;b&gt;
         """
-        told = self.text(message, **{name: escape(value) for name, value in values.items()})
-        return Markup(told)  # nosec B704 # a text of ours, and its values are escaped
+        translated = self.text(message, **{name: escape(value) for name, value in values.items()})
+        return Markup(translated)  # nosec B704 # a text of ours, and its values are escaped
 
     def many(self, n: int, one: str, other: str, /, **values: Any) -> str:
         """What goes with n things; `{n}` is the number as this language writes it.
@@ -90,17 +90,17 @@ class Language:
 
         A text by its English one; what is counted as its forms, and which of them goes with 0, 1, 2, … things.
         """
-        found: dict[str, Any] = {}
+        texts: dict[str, Any] = {}
         for message in self._catalogue:
             if not message.id or not {place.rpartition("/")[2] for place, _ in message.locations} & set(names):
                 continue
             if isinstance(message.id, str):
-                found[message.id] = message.string
+                texts[message.id] = message.string
                 continue
             told = [self._texts.ngettext(message.id[0], message.id[1], n) for n in range(_MOST_COUNTED + 1)]
             forms = list(dict.fromkeys(told))
-            found[message.id[0]] = {"forms": forms, "of": [forms.index(form) for form in told]}
-        return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else ""
+            texts[message.id[0]] = {"forms": forms, "of": [forms.index(form) for form in told]}
+        return json.dumps(texts, ensure_ascii=False, separators=(",", ":")) if texts else ""
 
 
 @cache

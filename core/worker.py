@@ -143,16 +143,16 @@ def _from_folder(
     job: Job, report: Reporter, work: Path, tokens: Sequence[str], pairs: Sequence[tuple[str, str]]
 ) -> tuple[EmbeddingInfo, str]:
     """What the model of a folder makes of tokens, or of the pairs within each area; and the hash of its files."""
-    found, trusted = inspect(job.params["path"]), bool(job.params.get("trusted", False))
-    digest = digest_of(found)
-    source = ModelSource(found.name, digest, found.recipe(digest), STATIC_MODEL if found.static else ENCODED)
-    if found.scores_pairs:
-        scorer = open_scorer(found, trusted=trusted)
-        said = "pairs read in both orders"
-        return score_into(work, scorer, pairs, source, lambda done, total: report(done, total, said)), digest
-    encoder = open_encoder(found, trusted=trusted)
-    said = "tokens encoded"
-    return encode_into(work, encoder, tokens, source, lambda done, total: report(done, total, said)), digest
+    model, trusted = inspect(job.params["path"]), bool(job.params.get("trusted", False))
+    digest = digest_of(model)
+    source = ModelSource(model.name, digest, model.recipe(digest), STATIC_MODEL if model.static else ENCODED)
+    if model.scores_pairs:
+        scorer = open_scorer(model, trusted=trusted)
+        message = "pairs read in both orders"
+        return score_into(work, scorer, pairs, source, lambda done, total: report(done, total, message)), digest
+    encoder = open_encoder(model, trusted=trusted)
+    message = "tokens encoded"
+    return encode_into(work, encoder, tokens, source, lambda done, total: report(done, total, message)), digest
 
 
 def _served(store: Store, job: Job, report: Reporter, work: Path, tokens: Sequence[str]) -> tuple[EmbeddingInfo, str]:

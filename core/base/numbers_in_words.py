@@ -18,13 +18,13 @@ def percent(share: float, digits: int = 0) -> str:
     >>> percent(0.426), percent(2998 / 3000), percent(1.0), percent(1 / 3000), percent(0.0), percent(0.9996, 1)
     ('43%', 'over 99%', '100%', 'under 1%', '0%', 'over 99.9%')
     """
-    shown = f"{share:.{digits}%}"
+    text = f"{share:.{digits}%}"
     step = 10.0**-digits
-    if share < 1 and shown == f"{1:.{digits}%}":
+    if share < 1 and text == f"{1:.{digits}%}":
         return f"over {100 - step:.{digits}f}%"
-    if share > 0 and shown == f"{0:.{digits}%}":
+    if share > 0 and text == f"{0:.{digits}%}":
         return f"under {step:.{digits}f}%"
-    return shown
+    return text
 
 
 def percent_as_set(share: float) -> str:
@@ -61,10 +61,10 @@ def in_percent(shares: ArrayLike, digits: int = 0) -> NDArray[np.float64]:
     >>> in_percent([0.426, 2998 / 3000, 1.0, 1 / 3000, 0.0]).round(1).tolist()
     [42.6, 99.0, 100.0, 1.0, 0.0]
     """
-    found = 100 * np.asarray(shares, dtype=np.float64)
+    percents = 100 * np.asarray(shares, dtype=np.float64)
     step = 10.0**-digits
-    found = np.where((found < 100) & (np.round(found, digits) >= 100), 100 - step, found)
-    return np.where((found > 0) & (np.round(found, digits) <= 0), step, found)
+    percents = np.where((percents < 100) & (np.round(percents, digits) >= 100), 100 - step, percents)
+    return np.where((percents > 0) & (np.round(percents, digits) <= 0), step, percents)
 
 
 def plural(n: int, one: str, other: str, /, **values: Any) -> str:

@@ -126,11 +126,11 @@ class Server:
             begins = self.shown(content)
             if content.lstrip().startswith((b"{", b"[")):
                 raise TryAgainError(f"{self.address} sent an answer that is cut ({len(content):,} bytes).") from None
-            told = f"{self.address} answers with something else than JSON: {begins!r}."
-            raise UnreadableError(f"{told} Is it the address of the server itself?", content) from None
+            message = f"{self.address} answers with something else than JSON: {begins!r}."
+            raise UnreadableError(f"{message} Is it the address of the server itself?", content) from None
         if not isinstance(answer, dict):
-            told = f"{self.address} answers with JSON of another shape: {self.shown(content)!r}."
-            raise UnreadableError(told, content)
+            message = f"{self.address} answers with JSON of another shape: {self.shown(content)!r}."
+            raise UnreadableError(message, content)
         return answer
 
     def _send(self, path: str, data: bytes) -> tuple[int, Mapping[str, str], bytes]:
@@ -155,10 +155,10 @@ class Server:
             if response.length:  # closed before all came
                 raise http.client.IncompleteRead(bytes(content), response.length)
         except (OSError, http.client.HTTPException) as error:
-            told = f"{self.address} {in_words(error, self.timeout)}"
+            message = f"{self.address} {in_words(error, self.timeout)}"
             if _may_help(error):
-                raise TryAgainError(told) from None
-            raise PlatformError(told) from None
+                raise TryAgainError(message) from None
+            raise PlatformError(message) from None
         finally:
             connection.close()
         return response.status, {name.lower(): value for name, value in response.getheaders()}, bytes(content)
@@ -166,15 +166,15 @@ class Server:
     def reason(self, content: bytes) -> str:
         """What the server says it dislikes, in one short line."""
         try:
-            told = json.loads(content)
+            content_read = json.loads(content)
         except (ValueError, RecursionError):
-            told = None
+            content_read = None
         for name in ("error", "message", "detail"):
-            if isinstance(told, dict) and name in told:
-                told = told[name]
-        text = told if isinstance(told, str) else self.shown(content)
-        said = self._plain(" ".join(text.split()))[:300].rstrip(".")
-        return f"{said}." if said else "it gave no reason."
+            if isinstance(content_read, dict) and name in content_read:
+                content_read = content_read[name]
+        text = content_read if isinstance(content_read, str) else self.shown(content)
+        text_said = self._plain(" ".join(text.split()))[:300].rstrip(".")
+        return f"{text_said}." if text_said else "it gave no reason."
 
     def shown(self, content: bytes) -> str:
         """The beginning of what came."""

@@ -60,20 +60,20 @@ class WordPiece:
         if not self.specials:
             return [piece for word in self._words(text) for piece in self._cut(word)]
         parts = re.split("(" + "|".join(map(re.escape, sorted(self.specials))) + ")", text)
-        found: list[str] = []
+        pieces: list[str] = []
         for part in parts:
-            found += [part] if part in self.specials else (p for word in self._words(part) for p in self._cut(word))
-        return found
+            pieces += [part] if part in self.specials else (p for word in self._words(part) for p in self._cut(word))
+        return pieces
 
     def _words(self, text: str) -> list[str]:
-        shown = "".join(" " if character.isspace() else character for character in text if not _is_control(character))
+        cleaned = "".join(" " if character.isspace() else character for character in text if not _is_control(character))
         if self.ideographs_apart:
-            shown = "".join(f" {character} " if _is_ideograph(character) else character for character in shown)
+            cleaned = "".join(f" {character} " if _is_ideograph(character) else character for character in cleaned)
         if self.strip_accents:
-            shown = "".join(c for c in unicodedata.normalize("NFD", shown) if unicodedata.category(c) != "Mn")
+            cleaned = "".join(c for c in unicodedata.normalize("NFD", cleaned) if unicodedata.category(c) != "Mn")
         if self.lower:  # one by one: the whole word would give another sigma at its end
-            shown = "".join(character.lower() for character in shown)
-        return "".join(f" {c} " if _is_punctuation(c) else c for c in shown).split()
+            cleaned = "".join(character.lower() for character in cleaned)
+        return "".join(f" {c} " if _is_punctuation(c) else c for c in cleaned).split()
 
     def _cut(self, word: str) -> list[str]:
         """The longest piece that the word begins with, and so on; [UNK] where there is none."""
@@ -144,10 +144,10 @@ def read_word_pieces(folder: Path) -> WordPiece:
 
 
 def _json_of(path: Path) -> dict:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
         raise ValueError(f"{path.name} holds no settings")
-    return found
+    return content
 
 
 Floats = NDArray[np.float32]

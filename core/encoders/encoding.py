@@ -43,13 +43,13 @@ def both_orders(scorer: PairScorer, pairs: Sequence[tuple[str, str]], *, name: s
     asked = [*pairs, *((b, a) for a, b in pairs)]
     if not asked:
         return np.empty(0)
-    found = np.asarray(scorer.predict(asked, show_progress_bar=False), dtype=np.float64)
-    if found.shape != (len(asked),) or not np.isfinite(found).all():
+    scores = np.asarray(scorer.predict(asked, show_progress_bar=False), dtype=np.float64)
+    if scores.shape != (len(asked),) or not np.isfinite(scores).all():
         raise InputError(
             f"{name} must give each pair one finite number; of {len(asked):,} pairs it gave an array of the shape "
-            f"{found.shape}, with {int((~np.isfinite(found)).sum()):,} that are none."
+            f"{scores.shape}, with {int((~np.isfinite(scores)).sum()):,} that are none."
         )
-    return np.asarray(found.reshape(2, -1).mean(axis=0))
+    return np.asarray(scores.reshape(2, -1).mean(axis=0))
 
 
 def cross_encoder(path: str) -> PairScorer:
@@ -102,8 +102,8 @@ def encode_into(
         given(some, parts[-1], name=source.name)  # which checks their number
         if parts[-1].shape[1] != parts[0].shape[1]:
             raise InputError(f"{source.name} returns vectors of different lengths for different tokens.")
-    said = f"vectors of {len(distinct):,} tokens of the project, each read as one short text; of no other words"
-    return write_vectors(folder, distinct, np.concatenate(parts), source, note=said)
+    description = f"vectors of {len(distinct):,} tokens of the project, each read as one short text; of no other words"
+    return write_vectors(folder, distinct, np.concatenate(parts), source, note=description)
 
 
 def write_vectors(
@@ -147,15 +147,15 @@ def score_into(
     progress: Callable[[int, int], None] | None = None,
 ) -> EmbeddingInfo:
     """Write the similarities that a cross-encoder gives pairs of tokens into a new folder; else as `encode_into`."""
-    made, info = _scored(scorer, pairs, source, progress)
+    pairs_scored, info = _scored(scorer, pairs, source, progress)
     folder.mkdir(parents=True)
-    return write(folder, made, info)
+    return write(folder, pairs_scored, info)
 
 
 def scored(scorer: PairScorer, pairs: Sequence[tuple[str, str]], *, name: str, recipe: Recipe = ()) -> Similarities:
     """The similarities that a cross-encoder gives pairs of tokens, in memory."""
-    made, info = _scored(scorer, pairs, ModelSource(name, name, recipe), None)
-    return Similarities(described(info, made), made)
+    pairs_scored, info = _scored(scorer, pairs, ModelSource(name, name, recipe), None)
+    return Similarities(described(info, pairs_scored), pairs_scored)
 
 
 def _scored(
@@ -170,20 +170,20 @@ def _scored(
         if progress is not None:
             progress(start, len(distinct))
         values.append(both_orders(scorer, distinct[start : start + STEP], name=source.name))
-    made = pairs_of([a for a, _ in distinct], [b for _, b in distinct], np.concatenate(values))
+    scored_pairs = pairs_of([a for a, _ in distinct], [b for _, b in distinct], np.concatenate(values))
     info = EmbeddingInfo(
         format=SCORED,
         n_words=0,
         dimensions=0,
         sha256=hashlib.sha256("\n".join(f"{a}\t{b}" for a, b in distinct).encode()).hexdigest(),
         source=source.name,
-        n_bytes=made.values.nbytes,
+        n_bytes=scored_pairs.values.nbytes,
         notes=(f"similarities of {len(distinct):,} pairs of the project, each the mean of both orders; of no others",),
         kind=SIMILARITIES,
         companions=((KEY, source.digest),),
         recipe=source.recipe,
     )
-    return made, info
+    return scored_pairs, info
 
 
 def encoder_of(info: dict) -> str:
@@ -199,7 +199,7 @@ def _distinct(tokens: Sequence[str]) -> list[str]:
 
 def _distinct_pairs(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Each unordered pair once."""
-    found = {frozenset(pair): pair for pair in reversed(pairs)}
-    if not found:
+    by_tokens = {frozenset(pair): pair for pair in reversed(pairs)}
+    if not by_tokens:
         raise InputError("There is no pair of tokens yet. Add token lists first.")
-    return list(reversed(found.values()))
+    return list(reversed(by_tokens.values()))

@@ -137,7 +137,7 @@ def inspect(folder: str | Path) -> FoundEncoder:
     cross = _cross(path, settings)
     pooling, normalised, why = ("", False, cross) if cross else _pooled(path, parts)
     why = why or _why_not_here(home, settings)
-    found = FoundEncoder(
+    encoder = FoundEncoder(
         path,
         str(settings.get("model_type", "unknown")),
         int(settings.get("hidden_size") or 0),
@@ -147,7 +147,7 @@ def inspect(folder: str | Path) -> FoundEncoder:
         way=CROSS if cross else OTHER if why else BERT,
     )
     if not why:
-        return found
+        return encoder
     if find_spec("sentence_transformers") is None:
         raise InputError(
             f"{path.name} can't be computed without another package: {why}. Install sentence-transformers, which is "
@@ -158,7 +158,7 @@ def inspect(folder: str | Path) -> FoundEncoder:
     trust = ""
     if pickles and not (home / WEIGHTS).is_file():
         trust = f"{pickles[0]} could run a program when it is opened. Open it only if you know where it comes from."
-    return replace(found, needs_trust=trust)
+    return replace(encoder, needs_trust=trust)
 
 
 def open_encoder(found: FoundEncoder | str | Path, *, trusted: bool = False) -> Encoder:
@@ -175,9 +175,9 @@ def open_encoder(found: FoundEncoder | str | Path, *, trusted: bool = False) -> 
         return sentence_transformer(str(found.folder))
     home = _home(found.folder)
     model = Bert.of(read_tensors(home / WEIGHTS), _settings(home / CONFIG))
-    said = _settings(home / "sentence_bert_config.json", optional=True).get("max_seq_length")
-    said = said or _settings(home / "tokenizer_config.json", optional=True).get("model_max_length")
-    most = min(int(said or model.most_pieces), model.most_pieces)
+    most_pieces = _settings(home / "sentence_bert_config.json", optional=True).get("max_seq_length")
+    most_pieces = most_pieces or _settings(home / "tokenizer_config.json", optional=True).get("model_max_length")
+    most = min(int(most_pieces or model.most_pieces), model.most_pieces)
     return BertEncoder(model, read_word_pieces(home), found.pooling, found.normalised, most)
 
 
@@ -205,7 +205,7 @@ class BertEncoder:
     def encode(self, tokens: Sequence[str]) -> np.ndarray:
         """A vector per token, float32 (tokens × dimensions)."""
         numbered = [self.words.numbers(token, self.most) for token in tokens]
-        made = np.empty((len(numbered), self.model.dimensions), dtype=np.float32)
+        vectors = np.empty((len(numbered), self.model.dimensions), dtype=np.float32)
         by_length: dict[int, list[int]] = {}
         for place, numbers in enumerate(numbered):
             by_length.setdefault(len(numbers), []).append(place)
@@ -214,10 +214,10 @@ class BertEncoder:
             for start in range(0, len(places), step):
                 part = places[start : start + step]
                 hidden = self.model.hidden(np.array([numbered[place] for place in part], dtype=np.int64))
-                made[part] = hidden.mean(axis=1) if self.pooling == "mean" else hidden[:, 0]
+                vectors[part] = hidden.mean(axis=1) if self.pooling == "mean" else hidden[:, 0]
         if self.normalised:
-            made /= np.maximum(np.linalg.norm(made, axis=1, keepdims=True), 1e-12)
-        return made
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return vectors
 
 
 def digest_of(found: FoundEncoder) -> str:
@@ -241,12 +241,12 @@ def _settings(path: Path, *, optional: bool = False) -> dict[str, Any]:
     if optional and not path.is_file():
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        settings = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} can't be read ({error}). Copy the model again.") from error
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         raise InputError(f"{path} holds no settings. Copy the model again.")
-    return found
+    return settings
 
 
 def _parts(folder: Path) -> list[tuple[str, str]]:
@@ -279,9 +279,9 @@ def _pooled(folder: Path, parts: Sequence[tuple[str, str]]) -> tuple[str, bool, 
 
 def _cross(folder: Path, settings: Mapping[str, Any]) -> str:
     """Why it is a cross-encoder, "" where it is none; `InputError` for one that gives a pair several numbers."""
-    said = _settings(folder / "config_sentence_transformers.json", optional=True).get("model_type")
+    model_type = _settings(folder / "config_sentence_transformers.json", optional=True).get("model_type")
     built = [str(name) for name in settings.get("architectures") or ()]
-    if said != "CrossEncoder" and not any(name.endswith("ForSequenceClassification") for name in built):
+    if model_type != "CrossEncoder" and not any(name.endswith("ForSequenceClassification") for name in built):
         return ""
     labels = settings.get("id2label")
     if isinstance(labels, dict) and len(labels) != 1:

@@ -60,11 +60,11 @@ class KeptVectors:
 
     def batches(self) -> list[KeptBatch]:
         """All that is kept, in the order it came; files that can't be read are passed over."""
-        found = []
+        batches = []
         for path in sorted(self.folder.glob("*.arrow")):
             with suppress(OSError, pa.ArrowInvalid, ValueError, KeyError, TypeError):
-                found.append(_read(path))
-        return found
+                batches.append(_read(path))
+        return batches
 
     def texts(self) -> set[str]:
         """The texts whose vectors are kept."""
@@ -82,8 +82,8 @@ class KeptVectors:
             make_folder(self.folder.parent, 0o700)
             make_folder(self.folder, rights_in(self.folder.parent))
             if not (self.folder / "about.json").exists():
-                told = json.dumps(self.about, ensure_ascii=False, indent=1) + "\n"
-                write_whole(self.folder / "about.json", self.folder / "about.part", told.encode())
+                about_text = json.dumps(self.about, ensure_ascii=False, indent=1) + "\n"
+                write_whole(self.folder / "about.json", self.folder / "about.part", about_text.encode())
             number = max((int(path.name[:8]) for path in self.folder.glob("*.arrow")), default=0) + 1
             name = f"{number:08d}-{hashlib.sha256(data).hexdigest()[:16]}"  # two jobs at once may have one number
             write_whole(self.folder / f"{name}.arrow", self.folder / f"{name}.part", data)
@@ -292,12 +292,12 @@ def fetch(
 
 def _check_one_model(server: EmbeddingServer, batches: Sequence[KeptBatch]) -> None:
     """Raise `PlatformError` where vectors of several models would stand in one space."""
-    found = {(batch.answered, batch.vectors.shape[1]) for batch in batches}
-    if len(found) > 1:
-        told = " and ".join(f"{name or 'a model without a name'} ({n} numbers)" for name, n in sorted(found))
+    answering = {(batch.answered, batch.vectors.shape[1]) for batch in batches}
+    if len(answering) > 1:
+        names = " and ".join(f"{name or 'a model without a name'} ({n} numbers)" for name, n in sorted(answering))
         raise PlatformError(
-            f"{server.address} answered as {told} for the same model. Their vectors can't be compared with each other: "
-            "ask for all of them anew, which forgets what is kept."
+            f"{server.address} answered as {names} for the same model. Their vectors can't be compared with each "
+            "other: ask for all of them anew, which forgets what is kept."
         )
 
 

@@ -61,10 +61,10 @@ class Tensor:
 
     def floats(self, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
         """All of it, or some rows, as float32."""
-        taken = self.stored if rows is None else self.stored[rows]
+        rows_stored = self.stored if rows is None else self.stored[rows]
         if self.kind == "BF16":  # the upper half of a float32
-            return (taken.astype(np.uint32) << 16).view(np.float32)
-        return np.array(taken, dtype=np.float32)
+            return (rows_stored.astype(np.uint32) << 16).view(np.float32)
+        return np.array(rows_stored, dtype=np.float32)
 
 
 def open_tensors(path: Path) -> dict[str, Tensor]:
@@ -73,13 +73,13 @@ def open_tensors(path: Path) -> dict[str, Tensor]:
     Raises `InputError` for a file that isn't of the format, or not whole.
     """
     try:
-        held = np.memmap(path, dtype=np.uint8, mode="r")
-        length = int.from_bytes(held[:8].tobytes(), "little")
-        if len(held) < 8 or not 2 <= length <= min(MOST_HEADER, len(held) - 8):
-            raise ValueError(f"a header of {length} bytes in a file of {len(held)}")
-        header = json.loads(held[8 : 8 + length].tobytes())
+        data = np.memmap(path, dtype=np.uint8, mode="r")
+        length = int.from_bytes(data[:8].tobytes(), "little")
+        if len(data) < 8 or not 2 <= length <= min(MOST_HEADER, len(data) - 8):
+            raise ValueError(f"a header of {length} bytes in a file of {len(data)}")
+        header = json.loads(data[8 : 8 + length].tobytes())
         header.pop("__metadata__", None)
-        body = held[8 + length :]
+        body = data[8 + length :]
         _check_apart([entry["data_offsets"] for entry in header.values()])
         read = {**FLOATS, **INTEGERS}
         return {
@@ -155,18 +155,18 @@ def find_static(folder: Path, parts: Sequence[tuple[str, str]], settings: Mappin
     home = next((place for place in places if (place / WEIGHTS).is_file() and (place / TOKENIZER).is_file()), None)
     if home is None:
         return None
-    held = open_tensors(home / WEIGHTS)
-    name = next((name for name in VECTORS if name in held), None)
-    if name is None or len(held[name].shape) != 2:
+    tensors = open_tensors(home / WEIGHTS)
+    name = next((name for name in VECTORS if name in tensors), None)
+    if name is None or len(tensors[name].shape) != 2:
         return None
-    n_vectors, dimensions = held[name].shape
+    n_vectors, dimensions = tensors[name].shape
     if VECTORS[name] != "model2vec":
         return StaticFiles(home, name, dimensions, n_vectors, kinds[1:] == ["Normalize"], None)
     longest = settings.get("max_length", LONGEST)
     if longest is not None and (not isinstance(longest, int) or longest < 1):
         raise InputError(f"max_length in {folder.name}'s config.json is a number of subwords; found {longest!r}.")
     normalised = bool(settings.get("normalize", False))
-    return StaticFiles(home, name, dimensions, n_vectors, normalised, longest, "weights" in held)
+    return StaticFiles(home, name, dimensions, n_vectors, normalised, longest, "weights" in tensors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,16 +188,16 @@ class StaticEncoder:
 
     def encode(self, tokens: Sequence[str]) -> np.ndarray:
         """A vector per token, float32 (tokens × dimensions); zeros for one of no known subword."""
-        made = np.zeros((len(tokens), self.vectors.shape[1]), dtype=np.float32)
+        vectors = np.zeros((len(tokens), self.vectors.shape[1]), dtype=np.float32)
         cut = self.tokenizer.encode_batch([token[: self.letters] for token in tokens], add_special_tokens=False)
         for place, pieces in enumerate(cut):
             numbers = np.array([number for number in pieces.ids if number != self.unknown], dtype=np.int64)
             if len(numbers):
                 rows = self.vectors.floats(numbers if self.mapping is None else self.mapping[numbers])
-                made[place] = (rows if self.weights is None else rows * self.weights[numbers, None]).mean(axis=0)
+                vectors[place] = (rows if self.weights is None else rows * self.weights[numbers, None]).mean(axis=0)
         if self.normalised:
-            made /= np.maximum(np.linalg.norm(made, axis=1, keepdims=True), np.float32(1e-32))
-        return made
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-32))
+        return vectors
 
 
 def check_installed(name: str) -> None:
@@ -208,12 +208,12 @@ def check_installed(name: str) -> None:
 
 def open_static(found: StaticFiles) -> StaticEncoder:
     """The model of a folder; raises `InputError` where its files can't be read or don't fit each other."""
-    held = open_tensors(found.home / WEIGHTS)
+    tensors = open_tensors(found.home / WEIGHTS)
     tokenizer = _tokenizer(found.home / TOKENIZER)
     vocabulary = tokenizer.get_vocab()
     ours = found.writer == "model2vec"
-    mapping = _flat(held.get("mapping"), INTEGERS) if ours else None
-    weights = _flat(held.get("weights"), FLOATS) if ours else None
+    mapping = _flat(tensors.get("mapping"), INTEGERS) if ours else None
+    weights = _flat(tensors.get("weights"), FLOATS) if ours else None
     n_subwords = max(vocabulary.values(), default=-1) + 1
     rows = np.arange(0) if mapping is None else mapping.stored
     n_known = found.n_vectors if mapping is None else len(rows)
@@ -232,7 +232,7 @@ def open_static(found: StaticFiles) -> StaticEncoder:
     tokenizer.no_padding()
     return StaticEncoder(
         tokenizer,
-        held[found.vectors],
+        tensors[found.vectors],
         None if mapping is None else mapping.stored.astype(np.int64),
         None if weights is None else weights.floats(),
         _unknown(tokenizer) if ours else None,

@@ -141,12 +141,12 @@ def random_ranking(
     scores = pairs["score"].to_numpy(dtype=np.float64)
     areas = pairs["area"].to_numpy() if apart else None
     times = draws or int(np.clip(WORK // max(len(scores), 1), 10, DRAWS))
-    found: dict[str, list[float | None]] = {name: [] for name in NAMES}
+    draws_of: dict[str, list[float | None]] = {name: [] for name in NAMES}
     for _ in range(times):
         drawn = correlations(scores, rng.permutation(len(scores)).astype(np.float64), n0=n0, top=top, apart=areas)
         for name in NAMES:
-            found[name].append(getattr(drawn, name).estimate)
-    rho_w, tau_w, rho, tau, linear, precision = (_expected(found[name]) for name in NAMES)
+            draws_of[name].append(getattr(drawn, name).estimate)
+    rho_w, tau_w, rho, tau, linear, precision = (_expected(draws_of[name]) for name in NAMES)
     n, n_areas = len(scores), len(set(areas)) if areas is not None else 0
     return RandomRanking(Correlations(n, n, rho_w, tau_w, rho, tau, n_areas, linear, precision, top), times)
 
@@ -181,8 +181,8 @@ def baselines(
         for name in SPELLINGS:
             if progress is not None:
                 progress(len(rows), 1 + len(SPELLINGS))
-            found = evaluate(dataset, Spelling(name), n0=n0, notion="similarity", top=top)
-            rows.append((f"{SPELLING}{name}", found.overall))
+            evaluated = evaluate(dataset, Spelling(name), n0=n0, notion="similarity", top=top)
+            rows.append((f"{SPELLING}{name}", evaluated.overall))
     except InputError as error:
         return Baselines(tuple(rows), str(error))
     return Baselines(tuple(rows))

@@ -138,8 +138,8 @@ def variants(
     changed = {CENTRED: centred(vectors, sample), UNIT_CENTRED: centred(_units(vectors), _units(sample))}
     changed[ALL_BUT_TOP] = all_but_the_top(vectors, sample)
     values = {PLAIN: model_scores(pairs["cosine"].to_numpy(), notion)}
-    for name, made in changed.items():
-        values[name] = model_scores(given(tokens, made, name=name).cosines(a, b), notion)
+    for name, variant in changed.items():
+        values[name] = model_scores(given(tokens, variant, name=name).cosines(a, b), notion)
     queries = sample[np.sort(rng.permutation(len(sample))[:N_QUERIES])]
     values[CSLS] = csls(values[PLAIN], a, b, tokens, vectors, queries, notion)
     scores, areas = pairs["score"].to_numpy(), pairs["area"].to_numpy() if apart else None
@@ -168,8 +168,8 @@ def all_but_the_top(vectors: Floats, sample: Floats, directions: int | None = No
     n = max(1, round(vectors.shape[1] / 100)) if directions is None else directions
     mean = sample.mean(axis=0)
     around = sample - mean
-    _, found = np.linalg.eigh(around.T @ around)
-    strongest = found[:, ::-1][:, :n]
+    _, axes = np.linalg.eigh(around.T @ around)
+    strongest = axes[:, ::-1][:, :n]
     moved = vectors - mean
     return np.asarray(moved - (moved @ strongest) @ strongest.T)
 
@@ -200,8 +200,8 @@ def csls(
     if n_near > 0:
         r[usable] = np.partition(near, -n_near, axis=1)[:, -n_near:].mean(axis=1)
     at = pd.Series(r, index=list(tokens))
-    found = 2 * values - at.loc[list(a)].to_numpy() - at.loc[list(b)].to_numpy()
-    return metrics.rounded_scores(found, largest=1)
+    scaled = 2 * values - at.loc[list(a)].to_numpy() - at.loc[list(b)].to_numpy()
+    return metrics.rounded_scores(scaled, largest=1)
 
 
 MANY_TIMES = 2.0  # a token in so many times as many top items as by people, and …
@@ -272,5 +272,5 @@ def layout(model: Model, tokens: Sequence[str]) -> tuple[pd.DataFrame, float]:
     axes = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
     axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
     positive = np.maximum(values, 0)
-    kept = float(positive[::-1][:2].sum() / positive.sum()) if positive.sum() > 0 else 0.0
-    return pd.DataFrame({"token": names, "x": axes[:, 0], "y": axes[:, 1]}), kept
+    share = float(positive[::-1][:2].sum() / positive.sum()) if positive.sum() > 0 else 0.0
+    return pd.DataFrame({"token": names, "x": axes[:, 0], "y": axes[:, 1]}), share

@@ -96,9 +96,9 @@ def permutation_test(
     for number in range(permutations if wanted else 0):
         moved = coded.permuted(rng)
         changed = matrix(moved[coded.first], moved[coded.second])
-        found = correlations(scores, changed, n0=n0, top=top, apart=areas, names=wanted)
+        figures = correlations(scores, changed, n0=n0, top=top, apart=areas, names=wanted)
         for name in wanted:
-            estimate = getattr(found, name).estimate
+            estimate = getattr(figures, name).estimate
             drawn[name][number] = np.nan if estimate is None else estimate
     return {name: _permuted(estimates[name], drawn[name]) for name in wanted}
 
@@ -245,12 +245,12 @@ def _chance(a_bytes: bytes, b_bytes: bytes, n0: float, permutations: int, seed: 
         for start in range(0, times, step):
             orders = rng.permuted(np.tile(np.arange(n), (min(step, times - start), 1)), axis=1)
             parts.append(_of_orders(a, b, orders, n0))
-    found = []
+    figures = []
     for values in (np.concatenate(each) for each in zip(*parts, strict=True)):
         known = is_exact or len(values) < 2
         error = 0.0 if known else float(values.std(ddof=1) / np.sqrt(len(values)))
-        found.append(Chance(float(values.mean()), error, len(values)))
-    return tuple(found)
+        figures.append(Chance(float(values.mean()), error, len(values)))
+    return tuple(figures)
 
 
 def _of_orders(a: Floats, b: Floats, orders: NDArray[np.intp], n0: float) -> tuple[Floats, Floats]:

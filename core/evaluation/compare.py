@@ -139,8 +139,8 @@ def _of_cosines(
     if len(names_of_areas) == 1 and not apart:
         by_area = {name: overall for name in names_of_areas if name}
     else:
-        taken = [(name, areas == name) for name in names_of_areas]
-        by_area = {name: correlations(scores[here], values[here], n0=n0, top=top) for name, here in taken}
+        parts = [(name, areas == name) for name in names_of_areas]
+        by_area = {name: correlations(scores[here], values[here], n0=n0, top=top) for name, here in parts}
     # Where no cosine is negative both notions rank alike.
     other_notion = overall
     if (cosines < 0).any():

@@ -92,7 +92,7 @@ class WeightedResamples:
         ranked = (np.count_nonzero(inside_x, axis=1) > 1) & (np.count_nonzero(inside_y, axis=1) > 1)
         raw = metrics.rank_weights(a, self.n0) + metrics.rank_weights(b, self.n0)
         weight = times * raw
-        made = {
+        figures = {
             "rho_w": lambda: _correlation(a, b, weight, ranked),
             "tau_w": lambda: self._tau(a, b, weight),
             "rho": lambda: _correlation(a, b, times, ranked),
@@ -100,7 +100,7 @@ class WeightedResamples:
             "pearson": lambda: _correlation(self.x[None], self.y[None], times, ranked),
             "precision": lambda: self._precision(times, (above_x, inside_x), (above_y, inside_y)),
         }
-        return {name: made[name]() for name in names}
+        return {name: figures[name]() for name in names}
 
     def _precision(self, times: Floats, x: tuple[Floats, Floats], y: tuple[Floats, Floats]) -> Floats:
         """The share of the k highest by x that are among the k highest by y; ties at the cut count in part."""
@@ -119,9 +119,9 @@ class WeightedResamples:
             self._signs = (signs[0] * signs[1]).astype(np.float64)
         untied = [_untied(ranked, weight) for ranked in (self._x, self._y)]
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = ((weight @ self._signs) * weight).sum(axis=1) / 2 / np.sqrt(untied[0] * untied[1])
+            tau = ((weight @ self._signs) * weight).sum(axis=1) / 2 / np.sqrt(untied[0] * untied[1])
         possible = (untied[0] > 0) & (untied[1] > 0)
-        return np.where(possible, np.clip(found, -1, 1), np.nan)
+        return np.where(possible, np.clip(tau, -1, 1), np.nan)
 
 
 def _untied(ranked: Ranked, weight: Floats) -> Floats:
@@ -131,10 +131,10 @@ def _untied(ranked: Ranked, weight: Floats) -> Floats:
 
 
 def _tau(a: Floats, b: Floats, weight: Floats) -> float:
-    kept = weight > 0
-    if not kept.any() or np.ptp(a[kept]) == 0 or np.ptp(b[kept]) == 0:
+    counts = weight > 0
+    if not counts.any() or np.ptp(a[counts]) == 0 or np.ptp(b[counts]) == 0:
         return float("nan")
-    return rank_kernels.tau_of_ranks(a[kept], b[kept], weight[kept])[0]
+    return rank_kernels.tau_of_ranks(a[counts], b[counts], weight[counts])[0]
 
 
 def _correlation(a: Floats, b: Floats, weight: Floats, varies: NDArray[np.bool_]) -> Floats:

@@ -142,8 +142,8 @@ class _Mended:
     def vectors(self, tokens: Sequence[str]) -> np.ndarray:
         plain, mended = self._split(tokens)
         at = {token: place for place, token in enumerate([*plain, *mended])}
-        made = np.concatenate([self._model.vectors(plain), self._by_parts.vectors(mended)])
-        return made[[at[token] for token in tokens]]
+        vectors = np.concatenate([self._model.vectors(plain), self._by_parts.vectors(mended)])
+        return vectors[[at[token] for token in tokens]]
 
     def cosines(self, a_tokens: Sequence[str], b_tokens: Sequence[str]) -> np.ndarray:
         distinct = list(dict.fromkeys([*a_tokens, *b_tokens]))
@@ -152,11 +152,11 @@ class _Mended:
     def reasons(self, tokens: Iterable[str]) -> Mapping[str, str]:
         listed = list(dict.fromkeys(tokens))
         plain, mended = self._split(listed)
-        found = {**self._model.reasons(plain), **self._by_parts.reasons(mended)}
-        return {token: found[token] for token in listed if token in found}
+        reasons = {**self._model.reasons(plain), **self._by_parts.reasons(mended)}
+        return {token: reasons[token] for token in listed if token in reasons}
 
     def found_as(self, tokens: Sequence[str]) -> list[str]:
         plain, mended = self._split(tokens)
         names = zip([*plain, *mended], [*self._model.found_as(plain), *self._by_parts.found_as(mended)], strict=True)
-        found = dict(names)
-        return [found[token] for token in tokens]
+        words = dict(names)
+        return [words[token] for token in tokens]

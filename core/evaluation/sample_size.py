@@ -140,8 +140,8 @@ def votes_needed(
         plan = spread_appearances(len(scores), voting.n_ballots, voting.keep, amount)
         n_voters = max(MIN_VOTERS, round(plan.n_comparisons / voting.votes_each))
         panel = Panel(n_voters, voting.panel.nonconformity, voting.panel.oversight)
-        held = simulate_campaign(z, plan, protocol="runoff", notion=voting.notion, rng=rng, panel=panel).held
-        cast = [BallotVotes(*Votes.of(ballot.votes)) for ballot in held]
+        ballots = simulate_campaign(z, plan, protocol="runoff", notion=voting.notion, rng=rng, panel=panel).held
+        cast = [BallotVotes(*Votes.of(ballot.votes)) for ballot in ballots]
         drawn = draw_scores(cast, "runoff", resamples=RESAMPLES, rng=rng)
         difference = difference_interval(drawn, one, other, figure, n0=taken.n0)
         return difference is not None and (difference.lower > 0 if gap > 0 else difference.upper < 0)
@@ -204,8 +204,8 @@ def _fewest(n_items: int, voting: VotingScenario) -> int:
 
 def _doubled(start: int, least: int, most: int) -> list[int]:
     """`start` doubled and halved as far as the bounds allow, and the bounds; ascending."""
-    found = [start * 2.0**step for step in range(-6, 12)]
-    return sorted({least, most, *(round(each) for each in found if least * 1.2 < each < most / 1.2)})
+    amounts = [start * 2.0**step for step in range(-6, 12)]
+    return sorted({least, most, *(round(each) for each in amounts if least * 1.2 < each < most / 1.2)})
 
 
 def _search(
@@ -223,14 +223,14 @@ def _search(
     total = 4 * ROUGH + 4 * FINE
 
     def attempt(amount: int, n: int) -> float:
-        seen = counts.setdefault(amount, [0, 0])
+        tried = counts.setdefault(amount, [0, 0])
         for _ in range(n):
-            seen[0] += tells_apart(amount)
-            seen[1] += 1
+            tried[0] += tells_apart(amount)
+            tried[1] += 1
             if progress is not None:
                 done = sum(each[1] for each in counts.values())
                 progress(done, max(total, done + 1))
-        return seen[0] / seen[1]
+        return tried[0] / tried[1]
 
     if gap == 0:
         return Needed(unit, figure, gap, None, None, None, amounts[0], most, True, ())

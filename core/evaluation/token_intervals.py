@@ -293,10 +293,10 @@ class Coded:
 
     def subset(self, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
         """The items of a share of each area's tokens, drawn without replacement: (items,)."""
-        kept = np.zeros(self.n_tokens, dtype=np.bool_)
+        is_kept = np.zeros(self.n_tokens, dtype=np.bool_)
         for tokens in self.of_areas:
-            kept[rng.choice(tokens, round(share * len(tokens)), replace=False)] = True
-        return np.asarray(kept[self.first] & kept[self.second])
+            is_kept[rng.choice(tokens, round(share * len(tokens)), replace=False)] = True
+        return np.asarray(is_kept[self.first] & is_kept[self.second])
 
     def permuted(self, rng: np.random.Generator) -> Ints:
         """Tokens changed for each other at random within each area: where each goes, (n_tokens,)."""
@@ -325,17 +325,16 @@ def with_token_intervals(
     covered = [~np.isnan(e.values) for e in comparison.evaluations]
     every = np.logical_and.reduce(covered)
     first = comparison.evaluations[0]
-    taken = FigureSettings(tuple(names), first.n0, first.overall.top or TOP_K, comparison.apart)
+    settings = FigureSettings(tuple(names), first.n0, first.overall.top or TOP_K, comparison.apart)
     values = [e.values[every] for e in comparison.evaluations]
-    draws = draw_tokens(first.pairs[every], values, taken, resamples=resamples, rng=rng, progress=of_common)
+    draws = draw_tokens(first.pairs[every], values, settings, resamples=resamples, rng=rng, progress=of_common)
     common = tuple(_with_bounds(figures, draws, place) for place, figures in enumerate(comparison.common))
     if comparison.policy == "own":
         own = []
-        told = split(of_own, [1] * n_models)
-        for evaluation, rows, of_one in zip(comparison.evaluations, covered, told, strict=True):
-            drawn = draw_tokens(
-                evaluation.pairs[rows], [evaluation.values[rows]], taken, resamples=resamples, rng=rng, progress=of_one
-            )
+        by_model = split(of_own, [1] * n_models)
+        for evaluation, rows, of_one in zip(comparison.evaluations, covered, by_model, strict=True):
+            pairs, values = evaluation.pairs[rows], [evaluation.values[rows]]
+            drawn = draw_tokens(pairs, values, settings, resamples=resamples, rng=rng, progress=of_one)
             own.append(_with_bounds(evaluation.overall, drawn, 0))
     elif comparison.policy == "lowest":
         own = list(common)
@@ -346,10 +345,10 @@ def with_token_intervals(
         ]
     evaluations = tuple(replace(e, overall=o) for e, o in zip(comparison.evaluations, own, strict=True))
     if n_areas > 1:
-        taken = replace(taken, apart=False)
-        told = split(of_areas, [1] * n_models)
-        pairs = zip(evaluations, told, strict=True)
-        evaluations = tuple(_with_areas(e, taken, resamples, rng, of_one) for e, of_one in pairs)
+        settings = replace(settings, apart=False)
+        by_model = split(of_areas, [1] * n_models)
+        pairs = zip(evaluations, by_model, strict=True)
+        evaluations = tuple(_with_areas(e, settings, resamples, rng, of_one) for e, of_one in pairs)
     return replace(comparison, evaluations=evaluations, common=common), draws
 
 
@@ -423,19 +422,19 @@ def adjusted(told: Iterable[PairwiseDifference]) -> tuple[PairwiseDifference, ..
 
 def by_tokens(names: Sequence[str], draws: TokenDraws, figure: str = "rho_w") -> tuple[PairwiseDifference, ...]:
     """Every two models by resampled tokens; without those for which there is no interval."""
-    found = []
+    differences = []
     for one, other in combinations(range(len(names)), 2):
         bounds = draws.interval(figure, one, other)
         if bounds is None:
             continue
         gap = float(draws.estimates[figure][one] - draws.estimates[figure][other])
-        found.append(
+        differences.append(
             PairwiseDifference(
                 names[one], names[other], gap, bounds.corrected, bounds.error, bounds.lower, bounds.upper,
                 first_better(bounds.corrected, bounds.error),
             )
         )  # fmt: skip
-    return adjusted(found)
+    return adjusted(differences)
 
 
 def first_better(corrected: float, error: float) -> float:

@@ -353,9 +353,9 @@ class Resampled:
         model, result = values[where], {name: np.full(len(self.drawn), np.nan) for name in FIGURES}
         for number, scores in enumerate(self.drawn[:, where]):
             known = ~np.isnan(scores)
-            found = correlations(scores[known], model[known], n0=n0, names=FIGURES)
+            figures = correlations(scores[known], model[known], n0=n0, names=FIGURES)
             for name in FIGURES:
-                estimate = getattr(found, name).estimate
+                estimate = getattr(figures, name).estimate
                 result[name][number] = np.nan if estimate is None else estimate
         return result
 

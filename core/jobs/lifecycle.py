@@ -98,10 +98,10 @@ def _select(conn: sa.Connection, *where: Any, limit: int | None = None) -> list[
 
 def read_job(store: Store, job_id: str) -> Job:
     """One job; `StoreError` if there is none of that id."""
-    found = find_job(store, job_id)
-    if found is None:
+    job = find_job(store, job_id)
+    if job is None:
         raise StoreError(f"There is no job {job_id!r}.")
-    return found
+    return job
 
 
 def find_job(store: Store, job_id: str) -> Job | None:
@@ -129,8 +129,8 @@ def recent_paths(store: Store) -> list[str]:
 def same_job(store: Store, project_id: str, kind: str, params: dict) -> Job | None:
     """The project's newest job with just these parameters, whatever became of it; None if there is none."""
     with store.read() as conn:
-        found = _same(conn, kind, params, project_id)
-    return read_job(store, found) if found else None
+        job_id = _same(conn, kind, params, project_id)
+    return read_job(store, job_id) if job_id else None
 
 
 def _same(conn: sa.Connection, kind: str, params: dict, project_id: str | None, *where: Any) -> str | None:

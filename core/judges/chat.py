@@ -149,8 +149,8 @@ def _without(key: str, reply: Reply) -> Reply:
     """A reply without the key, should the server repeat it: it is kept nowhere."""
     if not key:
         return reply
-    said = {name: getattr(reply, name) for name in ("content", "revision", "fingerprint")}
-    return replace(reply, **{name: text and text.replace(key, "…") for name, text in said.items()})
+    fields = {name: getattr(reply, name) for name in ("content", "revision", "fingerprint")}
+    return replace(reply, **{name: text and text.replace(key, "…") for name, text in fields.items()})
 
 
 def reply_of(answer: Mapping[str, Any]) -> Reply:

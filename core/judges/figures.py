@@ -105,14 +105,14 @@ def _people_on(model: pd.DataFrame, votes: BallotVotes | None) -> pd.DataFrame:
     tallied = given.assign(ties=outcome == 0.5, n=1).groupby(["low", "high"])[columns].sum().astype("float64")
     first, second = model["first"].to_numpy(), model["second"].to_numpy()
     pairs = pd.MultiIndex.from_arrays([np.minimum(first, second), np.maximum(first, second)])
-    found = tallied.reindex(pairs).fillna(0.0).reset_index(drop=True)
+    tallies = tallied.reindex(pairs).fillna(0.0).reset_index(drop=True)
     swapped = first > second
-    found["points"] = np.where(swapped, found["n"] - found["points"], found["points"])
-    found["ones"], found["zeros"] = (
-        np.where(swapped, found["zeros"], found["ones"]),
-        np.where(swapped, found["ones"], found["zeros"]),
+    tallies["points"] = np.where(swapped, tallies["n"] - tallies["points"], tallies["points"])
+    tallies["ones"], tallies["zeros"] = (
+        np.where(swapped, tallies["zeros"], tallies["ones"]),
+        np.where(swapped, tallies["ones"], tallies["zeros"]),
     )
-    return found
+    return tallies
 
 
 @dataclass(frozen=True)

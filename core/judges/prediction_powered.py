@@ -184,13 +184,13 @@ class _Problem:
 
     def fitted(self, weight: float, start: Floats) -> Floats:
         """θ that minimises it."""
-        found = minimize(
+        optimum = minimize(
             self.cost, start, (weight,), jac=True, method="L-BFGS-B",
             options={"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "ftol": 0.0, "gtol": TOLERANCE, "maxcor": 20},
         )  # fmt: skip
-        if np.abs(self.cost(found.x, weight)[1]).max() > NEAR_ENOUGH:
-            raise NotConvergedError(f"The scores did not settle in {found.nit} steps.")
-        return np.asarray(found.x - found.x.mean())
+        if np.abs(self.cost(optimum.x, weight)[1]).max() > NEAR_ENOUGH:
+            raise NotConvergedError(f"The scores did not settle in {optimum.nit} steps.")
+        return np.asarray(optimum.x - optimum.x.mean())
 
     def at(self, theta: Floats, weight: float) -> tuple[_Spread, Floats]:
         """The spread of derivatives, and the inverse of the objective's curvature with the sum of θ held fast."""
@@ -294,7 +294,7 @@ def with_model(answers: pd.DataFrame, votes: BallotVotes | None) -> WithModel:
     if not reason:
         known = data.known
         alike = 1.0 - np.abs(data.outcome[known] - data.predicted[known])
-        sure, sure_rest = (np.abs(2.0 * given - 1.0) for given in (data.predicted[known], data.rest_predicted))
+        sure, sure_rest = (np.abs(2.0 * predicted - 1.0) for predicted in (data.predicted[known], data.rest_predicted))
         try:
             agreement = powered_mean(alike, sure, sure_rest, voter=votes.voter[known])
             checked_parts(data.first, data.second, data.outcome, len(items), RIDGE, False)
@@ -322,17 +322,17 @@ def judged_comparisons(answers: pd.DataFrame, votes: BallotVotes) -> tuple[Judge
     A comparison's answers in the two orders count half each. Comparisons of items that nobody voted on are left out.
     """
     items = np.unique(np.concatenate((votes.first, votes.second)))
-    given = answers.assign(value=answers["value"].where(answers["reason"] == "", 0.5))
-    given = given[given["first"].isin(items) & given["second"].isin(items)]
-    turned = given["first"] > given["second"]
-    told = pd.DataFrame(
+    judged = answers.assign(value=answers["value"].where(answers["reason"] == "", 0.5))
+    judged = judged[judged["first"].isin(items) & judged["second"].isin(items)]
+    turned = judged["first"] > judged["second"]
+    by_pair = pd.DataFrame(
         {
-            "low": given[["first", "second"]].min(axis=1),
-            "high": given[["first", "second"]].max(axis=1),
-            "value": given["value"].where(~turned, 1.0 - given["value"]),
+            "low": judged[["first", "second"]].min(axis=1),
+            "high": judged[["first", "second"]].max(axis=1),
+            "value": judged["value"].where(~turned, 1.0 - judged["value"]),
         }
     )
-    says = told.groupby(["low", "high"])["value"].mean()
+    says = by_pair.groupby(["low", "high"])["value"].mean()
     low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
     asked = pd.MultiIndex.from_arrays([low, high], names=["low", "high"])
     predicted = says.reindex(asked).to_numpy(dtype=np.float64)

@@ -48,8 +48,8 @@ nothing else: A or B, or T where both pairs are equally related.
 
 def _example(example: Example) -> str:
     letter = {"left": FIRST, "right": SECOND, "tie": TIE}[example.answer]
-    shown = f"Example:\n{_line(FIRST, *example.left)}\n{_line(SECOND, *example.right)}\nAnswer: {letter}"
-    return f"{shown}\nThe reason, which you don't write: {example.why}" if example.why else shown
+    example_text = f"Example:\n{_line(FIRST, *example.left)}\n{_line(SECOND, *example.right)}\nAnswer: {letter}"
+    return f"{example_text}\nThe reason, which you don't write: {example.why}" if example.why else example_text
 
 
 def comparison_text(a: Pair, b: Pair) -> str:
@@ -97,22 +97,22 @@ def read_choice(content: str, *, ties_allowed: bool, is_cut: bool = False, is_re
     >>> read_choice(" **b**. ", ties_allowed=True), read_choice("A, I think", ties_allowed=True)
     (Choice(letter='B', reason=''), Choice(letter=None, reason='words'))
     """
-    said = _THOUGHT.sub("", content, count=1).strip()
+    reply = _THOUGHT.sub("", content, count=1).strip()
     if is_refusal:
         return Choice(None, "refused")
     if is_cut:
         return Choice(None, "cut")
-    if not said:
+    if not reply:
         return Choice(None, "empty")
-    found = _LETTER.fullmatch(said)
+    found = _LETTER.fullmatch(reply)
     letter = found[1].upper() if found else ""
     if letter in (FIRST, SECOND) or (letter == TIE and ties_allowed):
         return Choice(letter)
     if letter == TIE:
         return Choice(None, "tie")
-    if _REFUSED.search(said):
+    if _REFUSED.search(reply):
         return Choice(None, "refused")
-    return Choice(None, "tie" if _EQUAL.search(said) and not ties_allowed else "words")
+    return Choice(None, "tie" if _EQUAL.search(reply) and not ties_allowed else "words")
 
 
 def outcome_of(letter: str, *, flipped: bool) -> str:

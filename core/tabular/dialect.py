@@ -169,11 +169,11 @@ def records(text: str, dialect: Dialect) -> Iterator[list[str] | csv.Error]:
 def records_of(rows: Iterator[str], dialect: Dialect) -> Iterator[list[str] | csv.Error]:
     """As `records`, of the text's lines from the header on."""
     source = None if dialect.simple else _Again(rows)
-    given = source or rows
+    lines_or_rows = source or rows
     if dialect.quoted:
-        reader = csv.reader(given, delimiter=dialect.delimiter, strict=True)
+        reader = csv.reader(lines_or_rows, delimiter=dialect.delimiter, strict=True)
     else:
-        reader = csv.reader(given, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE, strict=True)
+        reader = csv.reader(lines_or_rows, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE, strict=True)
     is_header = True
     while True:
         try:
@@ -290,8 +290,8 @@ def _marks(
         odd = odd or row.number
     if has_marks and n_for >= n_against:
         return True, (unsure,) if unsure else ()
-    told = f"quotation marks were read as letters: in row {odd} one stands by itself, not in a pair around a cell"
-    return False, (Issue(told),) if odd else ()
+    message = f"quotation marks were read as letters: in row {odd} one stands by itself, not in a pair around a cell"
+    return False, (Issue(message),) if odd else ()
 
 
 def _usual(rows: Iterator[str], delimiter: str, n_header: int) -> int:
@@ -376,10 +376,10 @@ def read_at_once(text: str, dialect: Dialect, n_columns: int, used: Sequence[int
     begin = text.index("\n", dialect.start)
     table, blank = _table(text, begin, dialect, n_columns, used), list[int]()
     if table is None or _may_be_blank(table, used[0]):
-        found = _without_blanks(text[begin:], dialect)
-        if found is None or (table is None and not found[1]):
+        cells = _without_blanks(text[begin:], dialect)
+        if cells is None or (table is None and not cells[1]):
             return None
-        body, blank = found
+        body, blank = cells
         table = _table(body, 0, dialect, n_columns, used) if blank else table
     if table is None or not table.num_rows:
         return None
@@ -438,13 +438,13 @@ def _blank_line(delimiter: str, quoted: bool) -> re.Pattern[str]:
 def _without_blanks(body: str, dialect: Dialect) -> tuple[str, list[int]] | None:
     """Lines, each after its line end, without those that are blank; and the positions of these among all lines. None
     where so many are blank that it is no table."""
-    found: list[int] = []
+    ends: list[int] = []
     n = before = 0
     pattern = _blank_line(dialect.delimiter, dialect.quoted)
     for match in pattern.finditer(body):
         n += body.count("\n", before, match.start())
         before = match.start()
-        found.append(n)
-        if len(found) > _MOST_BLANK:
+        ends.append(n)
+        if len(ends) > _MOST_BLANK:
             return None
-    return (pattern.sub("", body), found) if found else (body, found)
+    return (pattern.sub("", body), ends) if ends else (body, ends)

@@ -70,17 +70,17 @@ def json_records(data: bytes, name: str) -> RowsOfJson:
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is JSON, but byte {error.start + 1} is no UTF-8. Export it again.") from error
     try:
-        found = parse_json(text)
+        records = parse_json(text)
     except (ValueError, RecursionError) as error:
         if text.lstrip().startswith("{") and "\n" in text.strip():
             return _lines(text)
         raise InputError(
             f"{name} can't be read as JSON ({error}): it is cut or was changed. Export it again."
         ) from error
-    found = found if isinstance(found, list) else [found]
-    if not found or not all(isinstance(record, Mapping) for record in found):
+    records = records if isinstance(records, list) else [records]
+    if not records or not all(isinstance(record, Mapping) for record in records):
         raise InputError(f"{name} is JSON, but no list of answers. Choose an export of annotations.")
-    return RowsOfJson(found, tuple(range(1, len(found) + 1)))
+    return RowsOfJson(records, tuple(range(1, len(records) + 1)))
 
 
 def json_table(rows: RowsOfJson, name: str) -> RowTable:

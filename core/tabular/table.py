@@ -196,8 +196,8 @@ class RowTable:
         columns = [pd.Series([row[at] for row in self.rows], dtype="str") for at in wanted]
         n_rows = len(self.rows) + len(self.unread)
         numbers = np.array(self.numbers, dtype=np.int64)
-        told = [issue for at in dict.fromkeys(wanted) for issue in self.remarks_on(at)]
-        return Texts(numbers, columns, n_rows, self.unread, (*self.notes, *self.unread, *told))
+        issues = [issue for at in dict.fromkeys(wanted) for issue in self.remarks_on(at)]
+        return Texts(numbers, columns, n_rows, self.unread, (*self.notes, *self.unread, *issues))
 
     def remarks_on(self, at: int) -> list[Issue]:
         """What to say of the cells of a column."""
@@ -223,18 +223,18 @@ def choose_sheet(
         raise InputError(f"{name} is empty: none of its sheets holds any text.")
     names = ", ".join(repr(each.name) for each in sheets)
     if sheet is not None:
-        found = [each for each in sheets if each.name == sheet]
-        if not found:
+        named = [each for each in sheets if each.name == sheet]
+        if not named:
             raise InputError(f"{name} has no sheet {sheet!r} with any text. Its sheets are {names}.")
-        return found[0], ()
+        return named[0], ()
     if len(sheets) == 1:
         return sheets[0], ()
     headers = [tuple(map(trimmed, each.rows[0])) for each in sheets]
-    kept = ([each for each, header in zip(sheets, headers, strict=True) if rule(header)] for rule in fits)
-    fitting = next(filter(None, kept), [])
+    fitting_by_rule = ([each for each, header in zip(sheets, headers, strict=True) if rule(header)] for rule in fits)
+    fitting = next(filter(None, fitting_by_rule), [])
     if len(fitting) != 1:
-        told = f"{len(fitting)} of them hold" if fitting else "none of them holds"
-        why = f", and {told} the columns that are looked for" if fits else ""
+        how_many = f"{len(fitting)} of them hold" if fitting else "none of them holds"
+        why = f", and {how_many} the columns that are looked for" if fits else ""
         raise InputError(f"{name} has several sheets: {names}{why}. Choose one of them, or save it by itself.")
     return fitting[0], (Issue(f"only the sheet {fitting[0].name!r} was read, of {names}"),)
 
@@ -345,10 +345,10 @@ def at_once(file: CsvTable, wanted: Sequence[int]) -> Texts | None:
     """The texts of a file that needs no second look at any row, else None."""
     if file.decoded.is_cut:
         return None
-    found = read_at_once(file.decoded.text, file.dialect, len(file.header), sorted(set(wanted)))
-    if found is None:
+    cells = read_at_once(file.decoded.text, file.dialect, len(file.header), sorted(set(wanted)))
+    if cells is None:
         return None
-    numbers, columns = found
+    numbers, columns = cells
     return Texts(numbers, [columns[at] for at in wanted], len(numbers), (), file.notes)
 
 
@@ -495,6 +495,6 @@ def _comma_note(cells: Sequence[str], rows: Sequence[int], column: str, seen: _C
     for at, cell in enumerate(cells):
         if _COMMA_GROUPS.fullmatch(cell) and _DECIMAL_COMMA.fullmatch(cell):
             meant = "thousands, as the other numbers of the column show" if seen.groups else "a decimal comma"
-            told = f"the comma was read as {meant}; if it isn't one, write the numbers of the column without it"
-            return (Issue(told, row=rows[at], column=column, found=cell),)
+            note = f"the comma was read as {meant}; if it isn't one, write the numbers of the column without it"
+            return (Issue(note, row=rows[at], column=column, found=cell),)
     return ()

@@ -224,8 +224,8 @@ def unescaped(text: str) -> str:
     """
     if "_x" not in text:
         return text
-    found = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
-    return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    letters = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    return letters.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def escaped(text: str) -> str:

@@ -114,10 +114,10 @@ class TokenFile:
         if not self.is_all_lists:
             names = ", ".join(map(repr, self.sheets))
             raise InputError(f"{self.name} has several sheets: {names}. Choose one of them.")
-        found = [part.read(columns) for part in self._parts]
-        told = {row for each in found for row in each.told}
-        lists = collect([row for each in found for row in each.rows], source=self.name, told=told, split=split)
-        return TokenLists(lists.areas, (*(issue for each in found for issue in each.issues), *lists.notes))
+        parts = [part.read(columns) for part in self._parts]
+        rows_told = {row for each in parts for row in each.told}
+        lists = collect([row for each in parts for row in each.rows], source=self.name, told=rows_told, split=split)
+        return TokenLists(lists.areas, (*(issue for each in parts for issue in each.issues), *lists.notes))
 
 
 @dataclass(frozen=True)
@@ -201,13 +201,13 @@ class _SheetPart:
     def read(self, columns: tuple[Column | None, Column] | None) -> _Read:
         area, token = _wanted(self.table, columns)
         remarks = self.sheet.remarks_on(*(at for at in (area, token) if at is not None))
-        told = frozenset(issue.row for issue in remarks)
+        rows_told = frozenset(issue.row for issue in remarks)
         if columns is None and area is None:
             lines = [(number, row[0]) for number, row in zip(self.sheet.numbers, self.sheet.rows, strict=True)]
-            return replace(_plain_list(self.area, lines, remarks), told=told)
+            return replace(_plain_list(self.area, lines, remarks), told=rows_told)
         rows = zip(self.table.numbers, self.table.rows, strict=True)
         read = [(number, self.area if area is None else row[area], row[token]) for number, row in rows]
-        return _Read(read, (*self.table.notes, *remarks), told)
+        return _Read(read, (*self.table.notes, *remarks), rows_told)
 
 
 def _plain_list(area: str, lines: Sequence[tuple[int, str]], notes: Sequence[Issue]) -> _Read:
@@ -217,8 +217,8 @@ def _plain_list(area: str, lines: Sequence[tuple[int, str]], notes: Sequence[Iss
     if same_name(first) == "token":
         return _Read(rows[1:], tuple(issues))
     if first.lower() in TOKEN_NAMES:
-        told = "the first line was taken for a token; if it names the list, write token in its place"
-        issues.append(Issue(told, row=lines[0][0], found=first))
+        advice = "the first line was taken for a token; if it names the list, write token in its place"
+        issues.append(Issue(advice, row=lines[0][0], found=first))
     return _Read(rows, tuple(issues))
 
 

@@ -304,7 +304,7 @@ def _advice(n_rare: int, n_known: int, n_unknown: int, frequencies: Frequencies)
     if not n_known:
         return f"{frequencies.label} doesn't tell for any of the tokens whether it is rare. Choose another source."
     if n_rare:
-        said = [
+        sentences = [
             plural(
                 n_rare,
                 "{n} of {of} tokens ({share}) is rare.",
@@ -314,18 +314,18 @@ def _advice(n_rare: int, n_known: int, n_unknown: int, frequencies: Frequencies)
             )
         ]
     else:
-        said = [f"None of {n_known} tokens is rare."]
-    said.append(
+        sentences = [f"None of {n_known} tokens is rare."]
+    sentences.append(
         "Rare tokens show whether a model takes a few common ones for everything's neighbours; "
         "the paper wants a relevant fraction of them, and names no number."
     )
     if not n_rare:
-        said.append("Add some.")
+        sentences.append("Add some.")
     if n_unknown:
-        said.append(f"{n_unknown} can't be told.")
+        sentences.append(f"{n_unknown} can't be told.")
     if frequencies.is_proxy:
-        said.append(f"Frequencies were {KINDS[frequencies.kind]}.")
-    return " ".join(said)
+        sentences.append(f"Frequencies were {KINDS[frequencies.kind]}.")
+    return " ".join(sentences)
 
 
 TOKEN_NAMES = ("token", "word", "term", "type", "lemma", "form", "ngram", "item")
@@ -466,21 +466,21 @@ def _read(
     """Words in normal form C, their counts, and what couldn't be read."""
     chunks: list[pa.Array] = []
     counts: list[NDArray[np.float64]] = []
-    found = _Found()
+    collected = _Found()
     number = 0
     if has_header:
         next(rows)
         number = 1
     while block := list(islice(rows, _BLOCK)):
-        words, numbers = _parse(block, word, count, number, name, found)
+        words, numbers = _parse(block, word, count, number, name, collected)
         chunks.append(pa.array([unicodedata.normalize("NFC", word) for word in words], pa.string()))
         counts.append(np.array(numbers, dtype=np.float64))
         number += len(block)
     column = pa.chunked_array(chunks, pa.string())
     values = np.concatenate(counts) if counts else np.empty(0)
-    found.settle(values)
+    collected.settle(values)
     known = ~np.isnan(values)
-    return column if known.all() else column.filter(pa.array(known)), values[known], found.issues()
+    return column if known.all() else column.filter(pa.array(known)), values[known], collected.issues()
 
 
 class _Found:

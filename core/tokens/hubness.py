@@ -126,8 +126,8 @@ def sample_words(
         words = vocabulary.take(pa.array(drawn)).to_pylist()
     else:
         words = [vocabulary[int(place)] for place in drawn]
-    kept = [(place, word) for place, word in zip(drawn.tolist(), words, strict=True) if word not in unwanted][:n]
-    return [word for _, word in sorted(kept)]
+    sampled = [(place, word) for place, word in zip(drawn.tolist(), words, strict=True) if word not in unwanted][:n]
+    return [word for _, word in sorted(sampled)]
 
 
 def hubness(embedding: Embedding, tokens: Sequence[str], words: Sequence[str] = (), *, k: int = 10) -> Hubness:
@@ -147,13 +147,13 @@ def hubness(embedding: Embedding, tokens: Sequence[str], words: Sequence[str] = 
             f"{embedding.name} has {len(usable)} of them. Take a larger sample of its vocabulary, or a smaller k."
         )
     counts = k_occurrences(embedding.vectors(usable), k)
-    found = dict(zip(usable, counts.tolist(), strict=True))
+    count_of = dict(zip(usable, counts.tolist(), strict=True))
     skew, problem = None, ""
     try:
         skew = skewness(counts)
     except UndefinedMetricError:
         problem = f"All {len(usable)} points are equally often a near neighbour, so their skewness is undefined."
-    of_tokens, of_words = (_table(part, found, reasons) for part in (own, points[len(own) :]))
+    of_tokens, of_words = (_table(part, count_of, reasons) for part in (own, points[len(own) :]))
     return Hubness(k, len(usable), skew, int((counts == 0).sum()), of_tokens, of_words, problem)
 
 

@@ -48,11 +48,11 @@ def all_pairs(areas: Sequence[AreaTokens]) -> pd.DataFrame:
 def shared_pairs(areas: Sequence[AreaTokens]) -> list[tuple[str, str, tuple[str, ...]]]:
     """Pairs of tokens that stand in more than one area, with the areas: each counts as an item of its own there."""
     several = {token for token, n in Counter(token for area in areas for token in area.tokens).items() if n > 1}
-    seen: dict[tuple[str, str], list[str]] = {}
+    areas_of: dict[tuple[str, str], list[str]] = {}
     for area in areas:
         for a, b in combinations(sorted(several.intersection(area.tokens)), 2):
-            seen.setdefault((a, b), []).append(area.name)
-    return [(a, b, tuple(names)) for (a, b), names in seen.items() if len(names) > 1]
+            areas_of.setdefault((a, b), []).append(area.name)
+    return [(a, b, tuple(names)) for (a, b), names in areas_of.items() if len(names) > 1]
 
 
 def merge_shared(items: pd.DataFrame) -> pd.DataFrame:
@@ -95,11 +95,11 @@ def exclude(items: pd.DataFrame, pairs: pd.DataFrame) -> Excluded:
     wanted = set(asked)
     hits = [{key, ("", *key[1:])} & wanted for key in keys]
     drop = np.array([bool(hit) for hit in hits], dtype=bool)
-    there = set().union(*hits)
+    left_out = set().union(*hits)
     unknown = tuple(
         Issue("no item has this pair of tokens" + (f" in {key[0]}" if key[0] else ""), row, found=" – ".join(key[1:]))
         for row, key in enumerate(asked, start=1)
-        if key not in there
+        if key not in left_out
     )
     return Excluded(_numbered(items[~drop]), items[drop].reset_index(drop=True), unknown)
 
@@ -142,10 +142,10 @@ def sample_items(
         n = size if size is not None else max(1, math.floor(round((share or 0) * len(places), 6) + 0.5))
         part = items.iloc[places]
         ends, tokens = pd.factorize(pd.concat([part["token_a"], part["token_b"]]))
-        taken, degrees = _sample(ends.reshape(2, -1).T, len(tokens), min(n, len(places)), rng)
-        chosen.append(places[taken])
+        sampled, degrees = _sample(ends.reshape(2, -1).T, len(tokens), min(n, len(places)), rng)
+        chosen.append(places[sampled])
         without += [(str(area), str(tokens[token])) for token in np.flatnonzero(degrees == 0)]
-        rows.append((str(area), len(places), len(taken), len(tokens), int((degrees == 0).sum())))
+        rows.append((str(area), len(places), len(sampled), len(tokens), int((degrees == 0).sum())))
     kept = np.sort(np.concatenate(chosen)) if chosen else np.empty(0, np.int64)
     areas = pd.DataFrame(rows, columns=list(SAMPLED.columns)).astype({"area": "str"})
     return Sampled(_numbered(items.iloc[kept]), SAMPLED.check(areas) if rows else SAMPLED.empty(), tuple(without))
@@ -155,8 +155,8 @@ def _sample(
     pairs: NDArray[np.int64], n_tokens: int, size: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Places of `size` pairs (ascending), and how many of them each token is in."""
-    taken = np.sort(rng.choice(len(pairs), size=size, replace=False))
-    degrees = np.bincount(pairs[taken].ravel(), minlength=n_tokens)
+    chosen = np.sort(rng.choice(len(pairs), size=size, replace=False))
+    degrees = np.bincount(pairs[chosen].ravel(), minlength=n_tokens)
     missing = rng.permutation(np.flatnonzero(degrees == 0))
     # The places of each token's pairs, one token after the other.
     order = np.argsort(pairs, axis=None, kind="stable") // 2 if len(missing) else np.empty(0, np.int64)
@@ -166,14 +166,14 @@ def _sample(
             continue
         for place in rng.permutation(order[ends[token - 1] if token else 0 : ends[token]]):
             degrees[pairs[place]] += 1
-            spare = np.flatnonzero((degrees[pairs[taken]] >= 2).all(axis=1))
+            spare = np.flatnonzero((degrees[pairs[chosen]] >= 2).all(axis=1))
             if len(spare):
                 given_up = rng.choice(spare)
-                degrees[pairs[taken[given_up]]] -= 1
-                taken[given_up] = place
+                degrees[pairs[chosen[given_up]]] -= 1
+                chosen[given_up] = place
                 break
             degrees[pairs[place]] -= 1
-    return np.sort(taken), degrees
+    return np.sort(chosen), degrees
 
 
 def near_duplicates(areas: Sequence[AreaTokens], threshold: float = 90.0) -> pd.DataFrame:
@@ -195,8 +195,8 @@ def near_duplicates(areas: Sequence[AreaTokens], threshold: float = 90.0) -> pd.
         raise InputError(f"The ratio must be from 0 to 100, found {threshold!r}.")
     rows: list[tuple[str, str, str, float, str]] = []
     for area in areas:
-        found = sorted(_near(area.tokens, threshold), key=lambda row: (-row[2], row[0], row[1]))
-        rows += [(area.name, area.tokens[a], area.tokens[b], value, why) for a, b, value, why in found]
+        pairs = sorted(_near(area.tokens, threshold), key=lambda row: (-row[2], row[0], row[1]))
+        rows += [(area.name, area.tokens[a], area.tokens[b], value, why) for a, b, value, why in pairs]
     frame = pd.DataFrame(rows, columns=list(NEAR_DUPLICATES.columns))
     kinds = {"area": "str", "token_a": "str", "token_b": "str", "ratio": "float64", "reason": "str"}
     return NEAR_DUPLICATES.check(frame.astype(kinds))

@@ -241,8 +241,8 @@ def collect(
             areas[area][token] = number
             notes += _looked_at(token, number, number in told)
             first.setdefault(area, number)
-    taken = [(number, token) for tokens in areas.values() for token, number in tokens.items()]
-    lists = [row for row in taken if is_several(row[1])]
+    numbered = [(number, token) for tokens in areas.values() for token, number in tokens.items()]
+    lists = [row for row in numbered if is_several(row[1])]
     if lists and split is None:
         one = "{n} token holds a comma or a semicolon, and is one token; split it if it is meant as several"
         more = "{n} tokens hold commas or semicolons, and each is one token; split them if they are meant as several"
@@ -267,8 +267,8 @@ def collect(
 def _looked_at(text: str, number: int, told: bool, what: str = "token") -> Iterator[Issue]:
     """What a person should know about one text that was taken."""
     if hidden := invisible_characters(text):
-        seen = ", ".join(hidden)
-        yield Issue(f"{what} holds characters that can't be seen: {seen}", row=number, found=text)
+        names = ", ".join(hidden)
+        yield Issue(f"{what} holds characters that can't be seen: {names}", row=number, found=text)
     if not told and _MADE_BY_SPREADSHEETS.fullmatch(text):
         yield Issue(
             f"{what} looks like what a spreadsheet makes of a text (1-2 becomes 02-Jan); if so, format the column as "

@@ -52,8 +52,8 @@ def near_tokens(area: AreaTokens, embedding: Embedding, n: int = 20) -> pd.DataF
     found = embedding.nearest(centroid, 2 * n + 20, leave_out=area.tokens)
     texts = _written([word for word, _ in found], embedding)
     written = {text: cosine for text, (_, cosine) in reversed(list(zip(texts, found, strict=True)))}
-    there = {clean_token(token) for token in area.tokens}
-    usable = [token for token in reversed(written) if token not in there and _is_usable(token)][:n]
+    known = {clean_token(token) for token in area.tokens}
+    usable = [token for token in reversed(written) if token not in known and _is_usable(token)][:n]
     like = _like(area, usable)
     nearest = _units(embedding.vectors(usable)) @ units.T if usable else np.empty((0, len(tokens)))
     rows = [
@@ -148,8 +148,8 @@ def _near(tokens: list[str], words: pa.ChunkedArray, n: int) -> list[tuple[str, 
     at = 0
     for block in _blocks(words):
         raw = _Block(block)
-        found = [*raw.within(lowered, [furthest(token) for token in tokens]), *raw.same_but_for_separators(bare)]
-        for which, place in found:
+        near = [*raw.within(lowered, [furthest(token) for token in tokens]), *raw.same_but_for_separators(bare)]
+        for which, place in near:
             word = raw.words[place].as_py()
             kind = _kind(lowered[which], bare[which], word)
             distance = OSA.distance(lowered[which], _lowered(word))

@@ -93,14 +93,14 @@ def likeliest_ranges(
     points : only ranges without a width, one σ* and one ε for all voters.
     """
     nets = _first_nets(nodes, points)
-    found = _best(likelihood, scale, nodes, _ranges(nets, nodes), counts)
+    best = _best(likelihood, scale, nodes, _ranges(nets, nodes), counts)
     for n_means, n_ratios in STAGES[1:]:
         nets = [
             (_around(ranges.mean, means, n), _around(ranges.ratio, ratios, 1 if points else m))
-            for ranges, (means, ratios), n, m in zip(found[:2], nets, n_means, n_ratios, strict=True)
+            for ranges, (means, ratios), n, m in zip(best[:2], nets, n_means, n_ratios, strict=True)
         ]
-        found = _best(likelihood, scale, nodes, _ranges(nets, nodes), counts)
-    return found
+        best = _best(likelihood, scale, nodes, _ranges(nets, nodes), counts)
+    return best
 
 
 def _first_nets(nodes: tuple[Floats, Floats], points: bool) -> list[tuple[Floats, Floats]]:
@@ -302,6 +302,6 @@ def log_likelihoods(
         agrees = np.where(outcome[part, None] == 1.0, prefers, 1.0 - prefers)
         codes, starts = np.unique(voter[part], return_index=True)
         for place, slip in enumerate(oversight.tolist()):
-            given = np.maximum(slip + (1.0 - 2.0 * slip) * agrees, SURE)
-            result[codes, :, place] += np.add.reduceat(np.log(given), starts, axis=0)
+            chance = np.maximum(slip + (1.0 - 2.0 * slip) * agrees, SURE)
+            result[codes, :, place] += np.add.reduceat(np.log(chance), starts, axis=0)
     return result

@@ -269,9 +269,9 @@ def answer(
     flipped : as in `overrule`.
     Returns outcomes as `decide` does, shape (n,). Raises `InputError` as `opinions_asked` does.
     """
-    held = opinions_asked(similarity, first, second, voter, voters, seed=seed, notion=notion)
+    both = opinions_asked(similarity, first, second, voter, voters, seed=seed, notion=notion)
     asked = np.asarray(voter, dtype=np.int64)
-    outcome = decide(held[0], held[1], voters.oversight[asked], rng)
+    outcome = decide(both[0], both[1], voters.oversight[asked], rng)
     return overrule(outcome, asked, voters, rng, flipped=flipped)
 
 

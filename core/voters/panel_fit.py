@@ -317,8 +317,8 @@ def _width(values: Floats, n_voters: int, level: float) -> Estimate:
     n draws from a uniform range of width 1 span (n − 1)/(n + 1) on average, with the law Beta(n − 1, 2): no resample
     spans more than the voters it is drawn from, so the upper bound is at least the one this law gives.
     """
-    found = _estimate(values * (n_voters + 1) / (n_voters - 1), n_voters, level)
-    if found.upper is None:
-        return found
+    estimate = _estimate(values * (n_voters + 1) / (n_voters - 1), n_voters, level)
+    if estimate.upper is None:
+        return estimate
     least = float(values[0] / betaincinv(n_voters - 1, 2, (1 - level) / 2))
-    return Estimate(found.estimate, found.lower, max(found.upper, least))
+    return Estimate(estimate.estimate, estimate.lower, max(estimate.upper, least))
