@@ -333,8 +333,8 @@ def with_token_intervals(
         own = []
         by_model = split(of_own, [1] * n_models)
         for evaluation, rows, of_one in zip(comparison.evaluations, covered, by_model, strict=True):
-            pairs, values = evaluation.pairs[rows], [evaluation.values[rows]]
-            drawn = draw_tokens(pairs, values, settings, resamples=resamples, rng=rng, progress=of_one)
+            table, of_model = evaluation.pairs[rows], [evaluation.values[rows]]
+            drawn = draw_tokens(table, of_model, settings, resamples=resamples, rng=rng, progress=of_one)
             own.append(_with_bounds(evaluation.overall, drawn, 0))
     elif comparison.policy == "lowest":
         own = list(common)
