@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bench.people_ratings import Floats, Ints, RatingPanel, halve
+from bench.people_ratings import RatingPanel, halve
 from core.errors import InputError
 from core.plan import Plan
 from core.protocols import PROTOCOLS, Votes, protocol_of
 from core.simulation.campaign import Accuracy, accuracy_between, hold_ballots
+from core.tables import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

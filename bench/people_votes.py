@@ -29,12 +29,13 @@ from scipy.special import expit, logit
 
 from bench.cells import Cell, Row, carry_out, means, print_table, with_run
 from bench.people import PLANS, data_sets
-from bench.people_ratings import Floats, Ints, halve
+from bench.people_ratings import halve
 from core.metrics import average_ranks
 from core.plan import Plan
 from core.protocols import PROTOCOLS, Held, Votes, protocol_of
 from core.scores.bradley_terry import fit_with_voters
 from core.simulation.campaign import accuracy_between, hold_ballots
+from core.tables import Floats, Ints
 
 LAPSE, TOP, PAIRS = 0.03, 10, 5_000
 FIGURES = ("rho_w", "tau_w", "rho", "tau", "log_likelihood", "top")
