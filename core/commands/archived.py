@@ -65,8 +65,8 @@ class ArchivedBallot:
     @property
     def code(self) -> str:
         """Follows from what was shown."""
-        told = self.comparisons.to_csv(index=False).encode()
-        return hashlib.sha256(told).hexdigest()[:8]
+        content = self.comparisons.to_csv(index=False).encode()
+        return hashlib.sha256(content).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ class RebuiltCampaign:
     @property
     def areas(self) -> dict[str, list[str]]:
         """The tokens of each area, in the order in which they were first shown."""
-        found: dict[str, dict[str, None]] = {}
+        tokens_of: dict[str, dict[str, None]] = {}
         for area, a, b in self.items[["area", "token_a", "token_b"]].itertuples(index=False, name=None):
-            found.setdefault(area, {}).update({a: None, b: None})
-        return {area: list(tokens) for area, tokens in found.items()}
+            tokens_of.setdefault(area, {}).update({a: None, b: None})
+        return {area: list(tokens) for area, tokens in tokens_of.items()}
 
 
 def archive_mapping(table: SourceTable) -> Mapping:
@@ -143,15 +143,15 @@ def rebuild(tables: Sequence[SourceTable], mapping: Mapping, *, ballot_per_file:
     Raises `InputError` where words are missing, a pair is no pair, or the ballots don't follow from each other, and
     `OpenQuestionsError` where somebody must say what values mean.
     """
-    shown, notes = [], []
+    shown_by_file, notes = [], []
     for at, table in enumerate(tables):
         if missing := missing_words(table, mapping):
             raise InputError(missing)
-        rows, frame, _, told = mapped_frame(normalised(table), mapping)
+        rows, frame, _, problems = mapped_frame(normalised(table), mapping)
         _check_meant(table.name, frame)
-        notes += [*rows.issues, *told]
-        shown.append(_shown(frame).assign(file=at, ballot=at if ballot_per_file else 0))
-    whole = pd.concat(shown, ignore_index=True)
+        notes += [*rows.issues, *problems]
+        shown_by_file.append(_shown(frame).assign(file=at, ballot=at if ballot_per_file else 0))
+    whole = pd.concat(shown_by_file, ignore_index=True)
     odd = _odd(whole)
     if odd.any():
         notes.append(Issue(f"{int(odd.sum()):,} rows show no two pairs of two tokens each and were left out"))
@@ -162,8 +162,8 @@ def rebuild(tables: Sequence[SourceTable], mapping: Mapping, *, ballot_per_file:
     servers = [""] * len(tables) if ballot_per_file else _servers(whole, len(tables))
     for at, server in enumerate(servers):
         if server:
-            those = (whole["file"] == at) & (whole["task_id"] != "") & ~whole["task_id"].str.fullmatch(OWN_TASK)
-            whole["task_id"] = (server + ":" + whole["task_id"]).where(those, whole["task_id"]).astype("str")
+            is_strange = (whole["file"] == at) & (whole["task_id"] != "") & ~whole["task_id"].str.fullmatch(OWN_TASK)
+            whole["task_id"] = (server + ":" + whole["task_id"]).where(is_strange, whole["task_id"]).astype("str")
             notes.append(Issue(f"{tables[at].name} {_ANOTHER_SERVER}"))
     ballots = []
     for number, part in whole.groupby("ballot", sort=True):
@@ -193,32 +193,32 @@ def _servers(whole: pd.DataFrame, n_files: int) -> list[str]:
     low, high = whole[["left", "right"]].min(axis=1), whole[["left", "right"]].max(axis=1)
     keyed = whole.assign(low=low, high=high)[whole["task_id"] != ""].drop_duplicates(["file", "task_id", "n"])
     known: list[pd.DataFrame] = []
-    told = []
+    servers = []
     for at in range(n_files):
-        mine = keyed.loc[keyed["file"] == at, ["task_id", "n", "low", "high"]]
+        own_rows = keyed.loc[keyed["file"] == at, ["task_id", "n", "low", "high"]]
         fits = []
         for server in known:
-            both = mine.merge(server, on=["task_id", "n"], suffixes=("", "_there"))
+            both = own_rows.merge(server, on=["task_id", "n"], suffixes=("", "_there"))
             same = int(((both["low"] == both["low_there"]) & (both["high"] == both["high_there"])).sum())
             fits.append(2 * same - len(both))
         best = max(range(len(fits)), key=fits.__getitem__, default=-1)
         if best < 0 or fits[best] < 0:
             best = len(known)
-            known.append(mine)
+            known.append(own_rows)
         else:
-            known[best] = pd.concat([known[best], mine]).drop_duplicates(["task_id", "n"])
-        told.append("" if best == 0 else str(best + 1))
-    return told
+            known[best] = pd.concat([known[best], own_rows]).drop_duplicates(["task_id", "n"])
+        servers.append("" if best == 0 else str(best + 1))
+    return servers
 
 
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    kept = frame[["task_id", "n", *TEXTS, "choice"]].copy()
+    columns = frame[["task_id", "n", *TEXTS, "choice"]].copy()
     for text in TEXTS:
-        kept[text] = _cleaned(kept[text])
+        columns[text] = _cleaned(columns[text])
     for side in ("left", "right"):
         role = f"area_{side}" if f"area_{side}" in frame else "area_left"
-        kept[f"area_{side}"] = _cleaned(frame[role]).replace("", AREA) if role in frame else AREA
-    return kept
+        columns[f"area_{side}"] = _cleaned(frame[role]).replace("", AREA) if role in frame else AREA
+    return columns
 
 
 def _cleaned(texts: pd.Series) -> pd.Series:
@@ -249,13 +249,13 @@ def _with_items(whole: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     low, high = a.where(~turned, b), b.where(~turned, a)
     places, _ = pd.factorize(pd.MultiIndex.from_arrays([pairs["area"], low, high]))
     first = pd.Series(places).drop_duplicates().index
-    told = pairs.loc[first].reset_index(drop=True)
+    distinct = pairs.loc[first].reset_index(drop=True)
     swap = turned[first]
-    items = pd.DataFrame({"item": np.arange(len(told)), "area": told["area"]})
-    items["token_a"] = told["a"].where(~swap, told["b"])
-    items["token_b"] = told["b"].where(~swap, told["a"])
-    shown = whole.assign(left=places[0::2], right=places[1::2], left_swapped=turned[0::2], right_swapped=turned[1::2])
-    return shown, items.astype({"area": "str", "token_a": "str", "token_b": "str"})
+    items = pd.DataFrame({"item": np.arange(len(distinct)), "area": distinct["area"]})
+    items["token_a"] = distinct["a"].where(~swap, distinct["b"])
+    items["token_b"] = distinct["b"].where(~swap, distinct["a"])
+    sides = {"left": places[0::2], "right": places[1::2], "left_swapped": turned[0::2], "right_swapped": turned[1::2]}
+    return whole.assign(**sides), items.astype({"area": "str", "token_a": "str", "token_b": "str"})
 
 
 def _comparisons(part: pd.DataFrame) -> pd.DataFrame:
@@ -264,14 +264,14 @@ def _comparisons(part: pd.DataFrame) -> pd.DataFrame:
     part["flipped"] = part["left"] > part["right"]
     bare = part["task_id"] == ""
     if bare.any():
-        shown = pd.Series(range(len(part)), part.index).groupby([part["first"], part["second"]]).transform("min")
+        nth = pd.Series(range(len(part)), part.index).groupby([part["first"], part["second"]]).transform("min")
         part["task_id"] = part["task_id"].where(
-            ~bare, "c" + shown.rank(method="dense").astype(int).astype(str).str.zfill(5)
+            ~bare, "c" + nth.rank(method="dense").astype(int).astype(str).str.zfill(5)
         )
         part.loc[bare, "n"] = 1
-    kept = part.drop_duplicates(["task_id", "n"])
+    first_rows = part.drop_duplicates(["task_id", "n"])
     columns = ["task_id", "n", "first", "second", "flipped", "left_swapped", "right_swapped"]
-    return kept[columns].rename(columns={"task_id": "task"}).reset_index(drop=True)
+    return first_rows[columns].rename(columns={"task_id": "task"}).reset_index(drop=True)
 
 
 def _check_order(ballots: Sequence[ArchivedBallot]) -> None:
@@ -320,21 +320,21 @@ def import_archived(
     tables = [open_results(data, filename) for filename, data in files]
     if mapping is None:
         mapping = archive_mapping(tables[0])
-    found = rebuild(tables, mapping, ballot_per_file=ballot_per_file)
+    rebuilt = rebuild(tables, mapping, ballot_per_file=ballot_per_file)
     protocol = "paper" if random_opponents else "runoff"
-    settings = _settings(found, protocol)
+    settings = _settings(rebuilt, protocol)
     project_id = create_project(store, name, notion=notion, seed=secrets.randbelow(2**31))
     with command(store, project_id, "import archived") as change:
-        token_ids = _write_tokens(change, found)
-        item_ids = _write_items(change, found, token_ids)
-        plan_id = _write_plan(change, settings, len(found.items))
-        change.detail = {"files": [filename for filename, _ in files], "items": len(found.items)}
+        token_ids = _write_tokens(change, rebuilt)
+        item_ids = _write_items(change, rebuilt, token_ids)
+        plan_id = _write_plan(change, settings, len(rebuilt.items))
+        change.detail = {"files": [filename for filename, _ in files], "items": len(rebuilt.items)}
         change.detail |= {"columns": mapping.named(), "protocol": protocol}
         change.detail |= {"said": mapping.told} if mapping.told else {}
     names = _told_apart([filename for filename, _ in files])
     counts: dict[str, dict[str, int]] = {}
-    why_open, notes = "", list(found.notes)
-    for number, ballot in enumerate(found.ballots, 1):
+    why_open, notes = "", list(rebuilt.notes)
+    for number, ballot in enumerate(rebuilt.ballots, 1):
         if why_open:
             why_open += f" Ballot {number} was therefore left out, with {', '.join(ballot.files)}."
             break
@@ -342,15 +342,15 @@ def import_archived(
             _write_ballot(change, number, plan_id, settings, ballot, item_ids)
         for at, (filename, data) in enumerate(files):
             if not ballot_per_file or at == number - 1:
-                of_file = replace(mapping, server=found.servers[at] or "1")
+                of_file = replace(mapping, server=rebuilt.servers[at] or "1")
                 try:
                     counts[names[at]] = accept_upload(store, project_id, data, filename, mapping=of_file).counts
                 except StoreError as error:
                     notes.append(Issue(str(error)))
         why_open = _closed(store, project_id)
-    n_tokens = sum(map(len, found.areas.values()))
-    n_comparisons = sum(len(ballot.comparisons) for ballot in found.ballots)
-    return ImportedArchive(project_id, n_tokens, len(found.items), n_comparisons, counts, tuple(notes), why_open)
+    n_tokens = sum(map(len, rebuilt.areas.values()))
+    n_comparisons = sum(len(ballot.comparisons) for ballot in rebuilt.ballots)
+    return ImportedArchive(project_id, n_tokens, len(rebuilt.items), n_comparisons, counts, tuple(notes), why_open)
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:

@@ -120,11 +120,11 @@ FIGURES = ("rho_w", "tau_w", "rho", "tau")  # of baselines
 def _with_baselines(facts: Facts) -> Facts:
     """The facts with the rankings that know nothing of meaning, as the Evaluate page has them."""
     try:
-        found = baselines(facts.dataset, rng=np.random.default_rng([facts.seed, 11, BASELINES]))
+        measured = baselines(facts.dataset, rng=np.random.default_rng([facts.seed, 11, BASELINES]))
     except InputError as error:
         return replace(facts, why_no_baselines=str(error))
-    rows = [BaselineFacts(name, tuple(getattr(of, key).estimate for key in FIGURES)) for name, of in found.rows]
-    return replace(facts, baselines=tuple(rows), why_no_baselines=found.problem)
+    rows = [BaselineFacts(name, tuple(getattr(of, key).estimate for key in FIGURES)) for name, of in measured.rows]
+    return replace(facts, baselines=tuple(rows), why_no_baselines=measured.problem)
 
 
 def spellings_of(
@@ -132,15 +132,15 @@ def spellings_of(
 ) -> tuple[dict[str, str], ...]:
     """The ways in which the project's embeddings spell the dataset's tokens; see `formats.ways`."""
     tokens = list(dict.fromkeys([*dataset["token_a"], *dataset["token_b"]]))
-    found = []
+    spellings = []
     for imported in embeddings_of(conn, project_id):
         try:
             opened = open_library(store, imported)
         except RunoffError:  # an embedding whose files are gone spells nothing
             continue
-        found.append((opened, opened.spelling(tokens)))
-    words = sorted({word for _, spelled in found for word in spelled if word is not None})
-    return ways(tokens, [Speller(spelled, opened.holds(words)) for opened, spelled in found])
+        spellings.append((opened, opened.spelling(tokens)))
+    words = sorted({word for _, spelled in spellings for word in spelled if word is not None})
+    return ways(tokens, [Speller(spelled, opened.holds(words)) for opened, spelled in spellings])
 
 
 def _areas(store: Store, conn: sa.Connection, project_id: str) -> tuple[str, tuple[AreaFacts, ...]]:
@@ -148,14 +148,14 @@ def _areas(store: Store, conn: sa.Connection, project_id: str) -> tuple[str, tup
     proposed = Counter(t_["area"] for one in proposed_tokens_of(conn, project_id) for t_ in one["tokens"])
     judged = rare_of(store, conn, project_id, areas_of(conn, project_id))
     rare: dict[str, int] = {}
-    said = ""
+    source = ""
     if judged is not None:
-        said = (
+        source = (
             f"{judged.source.label}; a token is rare below {percent_as_set(judged.source.share)} of the mean frequency"
         )
-        said += " (a proxy for the domain's own texts)" if judged.is_proxy else ""
+        source += " (a proxy for the domain's own texts)" if judged.is_proxy else ""
         if judged.problem:
-            said += f". Not known now: {judged.problem}"
+            source += f". Not known now: {judged.problem}"
         else:
             rare = dict(zip(judged.by_area["area"], judged.by_area["n_rare"].astype(int), strict=True))
     query = (
@@ -165,7 +165,7 @@ def _areas(store: Store, conn: sa.Connection, project_id: str) -> tuple[str, tup
         .group_by(t.area.c.name)
     )
     n_items = dict(fetch_rows(conn, query))
-    return said, tuple(
+    return source, tuple(
         AreaFacts(area.name, len(area.tokens), proposed[area.name], rare.get(area.name), n_items.get(area.name, 0))
         for area in areas_of(conn, project_id)
     )
@@ -265,12 +265,12 @@ def _voters(conn: sa.Connection, project_id: str, ballot_ids: list[int]) -> Vote
 
 def _hidden(told: list[tuple[str, str, int]]) -> tuple[tuple[str, str, int], ...]:
     """Totals of what voters told; values that fewer than `FEWEST_TOLD` share are one line, or nothing if still few."""
-    shown = [row for row in told if row[2] >= FEWEST_TOLD]
+    large_enough = [row for row in told if row[2] >= FEWEST_TOLD]
     for trait in dict.fromkeys(row[0] for row in told):
         few = sum(n for name, _, n in told if name == trait and n < FEWEST_TOLD)
         if few >= FEWEST_TOLD:
-            shown.append((trait, f"others, fewer than {FEWEST_TOLD} each", few))
-    return tuple(sorted(shown))
+            large_enough.append((trait, f"others, fewer than {FEWEST_TOLD} each", few))
+    return tuple(sorted(large_enough))
 
 
 def _exclusions(conn: sa.Connection, project_id: str) -> tuple[ExclusionFacts, ...]:
@@ -365,7 +365,7 @@ def _reliability(ballots: list[Ballot], votes: list[BallotVotes]) -> tuple[Relia
 
 def _scales(scores: np.ndarray, ceilings: dict[str, Reliability]) -> tuple[FigureScale, ...]:
     """What a model's figures lie between, for a model whose scores don't tie; `scores` (n,) are the dataset's."""
-    n, found = len(scores), []
+    n, scales = len(scores), []
     try:
         by_chance, why_not = chance(scores, np.arange(n)), ""
     except UndefinedMetricError as error:
@@ -373,5 +373,5 @@ def _scales(scores: np.ndarray, ceilings: dict[str, Reliability]) -> tuple[Figur
     for name, ceiling in ceilings.items():
         at = by_chance.get(name)
         ends = (at.mean if at else None, ceiling.value)
-        found.append(FigureScale(SIGNS[name], n, *ends, at.n if at else 0, ceiling.n, why_not or ceiling.why_not))
-    return tuple(found)
+        scales.append(FigureScale(SIGNS[name], n, *ends, at.n if at else 0, ceiling.n, why_not or ceiling.why_not))
+    return tuple(scales)

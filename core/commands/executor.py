@@ -132,9 +132,9 @@ def carry_out(store: Store, job: Job, progress: Progress | None = None) -> None:
         raise StoreError(OTHER_VERSION)
     in_one = command.project_id is not None and not command.in_parts
     with _signals_as_errors():
-        found = command.run_with(store.for_job(job.id) if in_one else store, progress)
+        result = command.run_with(store.for_job(job.id) if in_one else store, progress)
     with store.write(JOBS) as conn:
-        mark_done(conn, job.id, {"found": to_json(found, result_type(type(command).run))})
+        mark_done(conn, job.id, {"found": to_json(result, result_type(type(command).run))})
 
 
 @contextmanager
@@ -179,15 +179,15 @@ def opened(job: Job) -> str | None:
 def ended_text(store: Store, job: Job) -> str:
     """That a command was stopped, or ended early, and why."""
     command = command_of(job)
-    told = f"{doing(job)} ended early. {job.error or ''}".rstrip()
+    sentence = f"{doing(job)} ended early. {job.error or ''}".rstrip()
     if job.state == "cancelled" and command is not None and command.in_parts:
-        told = f"{command.doing} was cancelled. What was done before stands in the log."
+        sentence = f"{command.doing} was cancelled. What was done before stands in the log."
     elif job.state == "cancelled":
-        told = f"{doing(job)} was cancelled; nothing was changed."
+        sentence = f"{doing(job)} was cancelled; nothing was changed."
     if command is None:
-        return told
+        return sentence
     with store.read() as conn:
-        return f"{told} {command.afterwards(conn)}".rstrip()
+        return f"{sentence} {command.afterwards(conn)}".rstrip()
 
 
 def meanwhile(store: Store, job: Job) -> str:

@@ -140,7 +140,7 @@ def needed_of(
     start = votes or VOTES_AN_ITEM * len(pairs)
     n_ballots = max(1, min(7, int(np.log2(max(len(pairs), 2) / 2)) + 1))
     voting = VotingScenario(panel, n_ballots=n_ballots, notion=first.notion)
-    taken = FigureSettings((figure,), first.n0, first.overall.top or TOP_K, comparison.apart)
+    settings = FigureSettings((figure,), first.n0, first.overall.top or TOP_K, comparison.apart)
     rng = np.random.default_rng(seed)
 
     def by_votes() -> Needed:
@@ -148,12 +148,12 @@ def needed_of(
             raise InputError("Votes needed are simulated for one ranking; here each area has its own.")
         scores = pairs["score"].to_numpy(dtype=np.float64)
         bounds = (start, most or MOST_TIMES * start)
-        return votes_needed(scores, models, taken, votes=bounds, voting=voting, rng=rng)
+        return votes_needed(scores, models, settings, votes=bounds, voting=voting, rng=rng)
 
-    found, problems = [], []
-    for search in (by_votes, lambda: tokens_needed(pairs, models, taken, rng=rng)):
+    estimates, problems = [], []
+    for search in (by_votes, lambda: tokens_needed(pairs, models, settings, rng=rng)):
         try:
-            found.append(search())
+            estimates.append(search())
         except RunoffError as error:
             problems.append(str(error))
-    return found, problems
+    return estimates, problems

@@ -67,10 +67,10 @@ def check_store(store: Store) -> IntegrityReport:
     with store.read() as conn:
         context = IntegrityContext(store, conn)
         for rule in RULES:
-            found = list(rule.breaks(context))
-            if found:
-                faults.append(BrokenRule(rule, len(found), tuple(found[:SHOWN])))
-            if found and rule.breaks is _database_is_whole:
+            breaks = list(rule.breaks(context))
+            if breaks:
+                faults.append(BrokenRule(rule, len(breaks), tuple(breaks[:SHOWN])))
+            if breaks and rule.breaks is _database_is_whole:
                 break  # nothing else can be trusted, or even read
         else:
             states = ((name, state_of(conn, id_)) for id_, name in context.projects.items())
@@ -90,9 +90,9 @@ def _database_is_whole(context: IntegrityContext) -> Iterator[Violation]:
     if context.conn.dialect.name != "sqlite":
         return
     try:
-        for (said,) in context.conn.exec_driver_sql("PRAGMA quick_check(20)").fetchall():
-            if said != "ok":
-                yield Violation("runoff.sqlite", str(said))
+        for (fault,) in context.conn.exec_driver_sql("PRAGMA quick_check(20)").fetchall():
+            if fault != "ok":
+                yield Violation("runoff.sqlite", str(fault))
     except sa.exc.DatabaseError as error:
         yield Violation("runoff.sqlite", str(error.orig))
 

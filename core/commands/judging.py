@@ -88,8 +88,8 @@ class ModelAsked:
         if not self.n_answers:
             return "The language model has answered all of these comparisons before."
         without = "; ".join(f"{n:,} {REASONS.get(reason, reason)}" for reason, n in sorted(self.reasons.items()))
-        told = f"The language model gave {many(self.n_answers, 'answer')}, {many(self.n_votes, 'vote')} among them."
-        return f"{told} No votes: {without}." if without else told
+        sentence = f"The language model gave {many(self.n_answers, 'answer')}, {many(self.n_votes, 'vote')} among them."
+        return f"{sentence} No votes: {without}." if without else sentence
 
 
 @dataclass(frozen=True)
@@ -122,15 +122,15 @@ class AskModel(OfBallot[ModelAsked]):
         return self._so_far(conn)
 
     def afterwards(self, conn: sa.Connection) -> str:
-        told = self._so_far(conn)
-        return f"{told} Ask again, and it goes on there." if told else ""
+        so_far = self._so_far(conn)
+        return f"{so_far} Ask again, and it goes on there." if so_far else ""
 
     def _so_far(self, conn: sa.Connection) -> str:
         ballot = self.ballot(conn)
-        mine = [judge for judge in judges_of(conn, self.project_id) if ballot and judge.ballot_id == ballot.id]
-        if not mine:
+        own_judges = [judge for judge in judges_of(conn, self.project_id) if ballot and judge.ballot_id == ballot.id]
+        if not own_judges:
             return ""
-        return f"{mine[-1].n_answers:,} of {2 * mine[-1].n_wanted:,} answers are kept."
+        return f"{own_judges[-1].n_answers:,} of {2 * own_judges[-1].n_wanted:,} answers are kept."
 
 
 def ask_model(
@@ -172,8 +172,8 @@ def ask_model(
             keeper.take(came)
         raise
     if isinstance(keeper.problem, PlatformError):
-        kept = plural(keeper.n_answers, "{n} answer is kept", "{n} answers are kept")
-        raise PlatformError(f"{keeper.problem} {kept}; asking again goes on there.")
+        sentence = plural(keeper.n_answers, "{n} answer is kept", "{n} answers are kept")
+        raise PlatformError(f"{keeper.problem} {sentence}; asking again goes on there.")
     if keeper.problem is not None:
         raise keeper.problem
     return ModelAsked(judge.id, keeper.n_answers, keeper.n_votes, keeper.reasons)
@@ -281,13 +281,13 @@ class _Keeper:
         if came.reply is None:
             self.problem = self.problem or came.problem
             return
-        given = _given(came.asked, came.reply, came.seconds, ties_allowed=self.ties_allowed)
-        self._unkept.append((came.asked, given))
+        answer = _given(came.asked, came.reply, came.seconds, ties_allowed=self.ties_allowed)
+        self._unkept.append((came.asked, answer))
         self.keep()
         self.n_answers += 1
-        self.n_votes += given.answer is not None
-        if given.reason is not None:
-            self.reasons[given.reason] = self.reasons.get(given.reason, 0) + 1
+        self.n_votes += answer.answer is not None
+        if answer.reason is not None:
+            self.reasons[answer.reason] = self.reasons.get(answer.reason, 0) + 1
         if self.problem is None:
             self.problem = self._look(came.reply)
 
@@ -427,9 +427,9 @@ def judge_figures(
 def _by_position(items: pd.DataFrame, dataset: pd.DataFrame) -> np.ndarray:
     """The score of each item of the project by its position, NaN where it has none."""
     scored = pd.Series(dataset["score"].to_numpy(dtype=np.float64), index=pd.MultiIndex.from_frame(dataset[KEYS]))
-    found = np.full(int(items["item"].max()) + 1 if len(items) else 0, np.nan)
-    found[items["item"].to_numpy()] = scored.reindex(pd.MultiIndex.from_frame(items[KEYS])).to_numpy()
-    return found
+    positions = np.full(int(items["item"].max()) + 1 if len(items) else 0, np.nan)
+    positions[items["item"].to_numpy()] = scored.reindex(pd.MultiIndex.from_frame(items[KEYS])).to_numpy()
+    return positions
 
 
 def _fitted(votes: list) -> tuple[FittedVotes | None, str]:

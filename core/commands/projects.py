@@ -119,11 +119,11 @@ class ReleaseVersion(OfProject[str]):
         return publishing_seconds(conn, self.project_id)
 
     def run(self, store: Store) -> str:
-        made = release(
+        released = release(
             store, self.project_id, self.version, self.note,
             model_answers=self.model_answers, expected_revision=self.revision,
         )  # fmt: skip
-        return made.version
+        return released.version
 
     def summary(self, result: str) -> str:
         return f"Version {result} is released and kept."

@@ -120,8 +120,8 @@ def publish(
         of_models = model_answers_file(conn, project_id) if model_answers else []
     facts = facts_of.measured(facts, closed)
     if chain is not None:
-        told = {"entry": chain[0], "head": chain[1], "unsealed": unsealed}
-        facts = replace(facts, about=facts.about | {"chain": told})
+        chain_head = {"entry": chain[0], "head": chain[1], "unsealed": unsealed}
+        facts = replace(facts, about=facts.about | {"chain": chain_head})
     stem = file_stem(facts.about) + (f"-{version}" if version else "")
     facts, files = dataset_files(facts, stem)
     files |= record_files(record)
@@ -154,10 +154,11 @@ def publish(
 
 def listed(files: Mapping[str, bytes], facts: Facts) -> list[tuple[str, str]]:
     """The files of a published dataset with what each is, the card and the manifest among them."""
-    told: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for path, what in (WHAT if facts.split else WHAT | {"data/test.parquet": "all items"}).items():
-        told |= gensim_files(facts) if path == GENSIM else {path: what}
-    return [(path, what) for path, what in told.items() if path in files or path in ("README.md", "manifest.json")]
+        descriptions |= gensim_files(facts) if path == GENSIM else {path: what}
+    always = ("README.md", "manifest.json")
+    return [(path, what) for path, what in descriptions.items() if path in files or path in always]
 
 
 def dataset_files(facts: Facts, stem: str) -> tuple[Facts, dict[str, bytes]]:
@@ -192,13 +193,13 @@ def dataset_files(facts: Facts, stem: str) -> tuple[Facts, dict[str, bytes]]:
 def gensim_files(facts: Facts) -> dict[str, str]:
     """The files for gensim, one for each spelling, with what each is."""
     spellings = facts.spellings or ({},)
-    told = {}
+    files = {}
     for way, ending in zip(spellings, endings(spellings), strict=True):
         known = f", with tokens as the compared models spell them, such as {example(way)}" if way else ""
         if len(spellings) > 1 and not way:
             known = ", with tokens as they are in dataset.csv"
-        told[f"formats/gensim{ending}.tsv"] = f"{WHAT[GENSIM]}{known}"
-    return told
+        files[f"formats/gensim{ending}.tsv"] = f"{WHAT[GENSIM]}{known}"
+    return files
 
 
 def split_of(facts: Facts) -> Split | None:
@@ -238,5 +239,6 @@ def release(
     Votes that come in while the files are made aren't in it, and don't hinder it.
     """
     name = check_is_new(store, project_id, version)
-    made = publish(store, project_id, name, model_answers=model_answers, expected_revision=expected_revision)
-    return keep_release(store, project_id, name, made.data, note=note, detail=made.detail, made_at=made.revision)
+    published = publish(store, project_id, name, model_answers=model_answers, expected_revision=expected_revision)
+    data, detail, revision = published.data, published.detail, published.revision
+    return keep_release(store, project_id, name, data, note=note, detail=detail, made_at=revision)

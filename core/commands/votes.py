@@ -54,14 +54,14 @@ def top_sentence(effect: UploadEffect) -> str:
         kinds[move.kind].append(move)
     parts = []
     if kinds["moved"]:
-        told = [f"{_name(m.pair)} {_rank(m.before)} → {_rank(m.after)}" for m in kinds["moved"]]
-        parts.append(plural(len(told), "{n} moved: {items}", "{n} moved: {items}", items=_some(told)))
+        moves = [f"{_name(m.pair)} {_rank(m.before)} → {_rank(m.after)}" for m in kinds["moved"]]
+        parts.append(plural(len(moves), "{n} moved: {items}", "{n} moved: {items}", items=_some(moves)))
     if kinds["entered"]:
-        told = [f"{_name(m.pair)} (now {_rank(m.after)})" for m in kinds["entered"]]
-        parts.append(f"entered: {_some(told)}")
+        moves = [f"{_name(m.pair)} (now {_rank(m.after)})" for m in kinds["entered"]]
+        parts.append(f"entered: {_some(moves)}")
     if kinds["left"]:
-        told = [f"{_name(m.pair)} (was {_rank(m.before)})" for m in kinds["left"]]
-        parts.append(f"left: {_some(told)}")
+        moves = [f"{_name(m.pair)} (was {_rank(m.before)})" for m in kinds["left"]]
+        parts.append(f"left: {_some(moves)}")
     return f"Top {N_TOP}: {'; '.join(parts)}."
 
 
@@ -133,8 +133,8 @@ def taken_text(name: str, counts: dict[str, int], effect: UploadEffect, noun: st
     parts = [f"{votes} of {voters}"] if new else []
     kinds = ("changed", "rejected", "repeat", "unknown")
     parts += [f"{counts[kind]:,} {CLASSES[kind][0]}" for kind in kinds if counts.get(kind)]
-    told = f"{name} is accepted: {', '.join(parts)}."
-    return f"{told} {top_sentence(effect)}".rstrip()
+    sentence = f"{name} is accepted: {', '.join(parts)}."
+    return f"{sentence} {top_sentence(effect)}".rstrip()
 
 
 def withdrawn_text(name: str, n: int, effect: UploadEffect, noun: str = "vote") -> str:
@@ -147,7 +147,7 @@ def withdrawn_text(name: str, n: int, effect: UploadEffect, noun: str = "vote") 
     if noun != "vote":
         forms = "{answers} of {file} counts no more.", "{answers} of {file} count no more."
         return plural(n, *forms, answers=answers, file=name)
-    told = plural(
+    sentence = plural(
         n,
         "{answers} of {file} counts no more: {votes}.",
         "{answers} of {file} count no more: {votes}.",
@@ -155,7 +155,7 @@ def withdrawn_text(name: str, n: int, effect: UploadEffect, noun: str = "vote") 
         file=name,
         votes=votes_text(effect),
     )
-    return f"{told} {top_sentence(effect)}".rstrip()
+    return f"{sentence} {top_sentence(effect)}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -212,14 +212,14 @@ class TakeUploads(OfProject[tuple[UploadOutcome, ...]]):
             mapping = None if stored is None else ColumnMapping.of(stored)
             try:
                 data = read_upload(store, file.sha256, file.name)
-                taken = accept_upload(
+                accepted = accept_upload(
                     store, self.project_id, data, file.name, self.area_id, mapping=mapping, code=self.code
                 )
             except RunoffError as error:
                 last = error
                 done.append(UploadOutcome(file.name, {}, UploadEffect(0), str(error)))
             else:
-                done.append(UploadOutcome(file.name, taken.counts, taken.effect))
+                done.append(UploadOutcome(file.name, accepted.counts, accepted.effect))
         if last is not None and all(one.problem for one in done):
             raise last
         return tuple(done)

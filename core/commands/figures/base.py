@@ -153,8 +153,8 @@ def measured(
     result, data = figure.measure(store, progress)
     if not figure.lasts and get_project(store, figure.project_id).revision != figure.revision:
         raise StoreError(CHANGED)
-    found = json.loads(json.dumps(to_json(result, figure.result()), allow_nan=False))
-    return {"pulse": project.pulse, "found": found} | ({"file": True} if data is not None else {}), data
+    content = json.loads(json.dumps(to_json(result, figure.result()), allow_nan=False))
+    return {"pulse": project.pulse, "found": content} | ({"file": True} if data is not None else {}), data
 
 
 def measure_and_keep(store: Store, figures: Iterable[Figure[Any]], progress: Progress | None = None) -> list[str]:

@@ -177,8 +177,8 @@ def of_draws(view: Evaluated, drawn: evaluation_inputs.DatasetDraws, progress: P
         return VotesFound(None, (), 0, drawn.problem)
     rows = view.dataset[view.dataset["score"].notna()]
     apart = rows["area"].to_numpy() if view.ranked_apart else None
-    found, differences = with_intervals(view.compared, drawn.resampled(rows, apart), progress=progress)
-    return VotesFound(bounds_of(found, VOTES_ENDS), differences, len(drawn.drawn), "")
+    bounded, differences = with_intervals(view.compared, drawn.resampled(rows, apart), progress=progress)
+    return VotesFound(bounds_of(bounded, VOTES_ENDS), differences, len(drawn.drawn), "")
 
 
 @dataclass(frozen=True)
@@ -207,11 +207,11 @@ class TokensIntervals(OfEvaluation[TokensFound]):
             return TokensFound(None, {}, 0, "")
         try:
             rng = seeded(store, self.project_id, 1)
-            found, drawn = with_token_intervals(view.compared, rng=rng, progress=progress)
+            bounded, drawn = with_token_intervals(view.compared, rng=rng, progress=progress)
         except InputError as error:
             return TokensFound(None, {}, 0, str(error))
-        told = {key: by_tokens(found.names, drawn, key) for key, _ in FIGURES}
-        return TokensFound(bounds_of(found, TOKENS_ENDS), told, drawn.n_tokens, "")
+        differences = {key: by_tokens(bounded.names, drawn, key) for key, _ in FIGURES}
+        return TokensFound(bounds_of(bounded, TOKENS_ENDS), differences, drawn.n_tokens, "")
 
 
 @dataclass(frozen=True)
@@ -252,17 +252,17 @@ class Floor(OfEvaluation[Scale]):
         if view.compared is None:
             return Scale(pd.DataFrame(columns=columns), pd.DataFrame())
         top = view.evaluations[0].overall.top
-        found = baselines(
+        measured = baselines(
             view.dataset, n0=view.n0, top=top, rng=seeded(store, self.project_id, BASELINES), progress=progress
         )
-        rows = [_row(name, figures) for name, figures in found.rows]
-        problems = (found.problem,) if found.problem else ()
+        rows = [_row(name, figures) for name, figures in measured.rows]
+        problems = (measured.problem,) if measured.problem else ()
         return Scale(pd.DataFrame(rows, columns=columns), pd.DataFrame(), problems)
 
 
 def _row(name: str, figures: object) -> list:
-    found = [getattr(figures, key) for key, _ in FIGURES]
-    values = [value for figure in found for value in (figure.estimate, figure.lower, figure.upper)]
+    columns = [getattr(figures, key) for key, _ in FIGURES]
+    values = [value for figure in columns for value in (figure.estimate, figure.lower, figure.upper)]
     return [name, *(np.nan if value is None else value for value in values)]
 
 
@@ -338,10 +338,10 @@ class PValues(OfEvaluation[pd.DataFrame]):
             if progress is not None:
                 progress(number, len(view.evaluations))
             rng = seeded(store, self.project_id, 2)
-            found = permutation_test(evaluation, model, apart=view.ranked_apart, permutations=PERMUTATIONS, rng=rng)
+            p_values = permutation_test(evaluation, model, apart=view.ranked_apart, permutations=PERMUTATIONS, rng=rng)
             for key, label in FIGURES[:2]:
-                if key in found:
-                    drawn = found[key]
+                if key in p_values:
+                    drawn = p_values[key]
                     bound = float(np.nanquantile(drawn.drawn, 0.95))
                     rows.append((evaluation.model, label, drawn.estimate, bound, drawn.p))
         return pd.DataFrame(rows, columns=["embedding", "figure", "estimate", "chance reaches (5%)", "p"])
@@ -368,19 +368,19 @@ class Curve(OfEvaluation[pd.DataFrame]):
         own = view.policy in ("own", "lowest")
         every = np.logical_and.reduce([~np.isnan(e.values) for e in view.evaluations])
         for evaluation in view.evaluations:
-            kept = ~np.isnan(evaluation.values) if own else every
-            values, scores = evaluation.values[kept], evaluation.pairs["score"].to_numpy()[kept]
-            areas = evaluation.pairs["area"].to_numpy()[kept] if view.ranked_apart else None
+            is_covered = ~np.isnan(evaluation.values) if own else every
+            values, scores = evaluation.values[is_covered], evaluation.pairs["score"].to_numpy()[is_covered]
+            areas = evaluation.pairs["area"].to_numpy()[is_covered] if view.ranked_apart else None
             for n0 in OFFSETS:
-                found = correlations(scores, values, n0=n0, apart=areas, names=("rho_w", "tau_w"))
-                rows += [(evaluation.model, label, n0, getattr(found, key).estimate) for key, label in FIGURES[:2]]
+                figures = correlations(scores, values, n0=n0, apart=areas, names=("rho_w", "tau_w"))
+                rows += [(evaluation.model, label, n0, getattr(figures, key).estimate) for key, label in FIGURES[:2]]
         return pd.DataFrame(rows, columns=columns).astype({"value": "float64"})
 
 
 def estimates(figures: Correlations) -> list[float]:
     """The figures in the order of `FIGURES`, NaN where one is undefined."""
-    found = [getattr(figures, key).estimate for key, _ in FIGURES]
-    return [np.nan if value is None else value for value in found]
+    values = [getattr(figures, key).estimate for key, _ in FIGURES]
+    return [np.nan if value is None else value for value in values]
 
 
 @dataclass(frozen=True)
@@ -401,8 +401,8 @@ class Variants(OfEvaluation[pd.DataFrame]):
                 progress(number, len(view.evaluations))
             if model.kind != "vectors" or len(evaluation.pairs) > MOST_ITEMS:
                 continue
-            for found in variants(evaluation, model, apart=view.ranked_apart, rng=seeded(store, self.project_id, 4)):
-                rows.append([evaluation.model, found.name, *estimates(found.figures), WHAT[found.name]])
+            for variant in variants(evaluation, model, apart=view.ranked_apart, rng=seeded(store, self.project_id, 4)):
+                rows.append([evaluation.model, variant.name, *estimates(variant.figures), WHAT[variant.name]])
         return pd.DataFrame(rows, columns=["embedding", "cosines", *(label for _, label in FIGURES), "what it is"])
 
 
@@ -484,10 +484,10 @@ class FirstVisit(Figure[tuple[str, ...]]):
         return BY_ITSELF
 
     def measure(self, store: Store, progress: Progress | None) -> tuple[tuple[str, ...], None]:
-        made = keep_figures(
+        measured = keep_figures(
             store, self.project_id, self.settings, most_seconds=BY_ITSELF, revision=self.revision, progress=progress
         )
-        return tuple(made), None
+        return tuple(measured), None
 
 
 def keep_figures(

@@ -47,10 +47,10 @@ class DatasetDraws:
     def resampled(self, dataset: pd.DataFrame, apart: np.ndarray | None = None) -> Resampled:
         """`drawn` with its columns as the rows of a dataset, NaN where a row has none; `apart` as of `Resampled`."""
         at = pd.Series(np.arange(len(self.items)), index=pd.MultiIndex.from_frame(self.items[KEYS]))
-        found = at.reindex(pd.MultiIndex.from_frame(dataset[KEYS])).to_numpy()
+        places = at.reindex(pd.MultiIndex.from_frame(dataset[KEYS])).to_numpy()
         result = np.full((len(self.drawn), len(dataset)), np.nan)
-        known = ~np.isnan(found)
-        result[:, known] = self.drawn[:, found[known].astype(int)]
+        known = ~np.isnan(places)
+        result[:, known] = self.drawn[:, places[known].astype(int)]
         return Resampled(result, apart, self.n_voters)
 
 
@@ -96,8 +96,8 @@ def draws_of(
     times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
     found: list[ScoreDraws] = []
     tables = []
-    told = split(progress, [sum(len(ballot.first) for ballot in votes) for _, _, votes in parts])
-    for number, ((area, ballots, votes), of_part) in enumerate(zip(parts, told, strict=True)):
+    progress_of = split(progress, [sum(len(ballot.first) for ballot in votes) for _, _, votes in parts])
+    for number, ((area, ballots, votes), of_part) in enumerate(zip(parts, progress_of, strict=True)):
         try:
             rng = np.random.default_rng([seed, number, 5])
             made = draw_scores(votes, ballots[-1].protocol, resamples=times, rng=rng, progress=of_part)

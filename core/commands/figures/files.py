@@ -78,8 +78,8 @@ class ReadFile(Figure[FileRead]):
     @classmethod
     def of(cls, project_id: str, revision: int, ballot: Ballot, file: SpooledFile, said: Mapping | None) -> ReadFile:
         """Read a file for a ballot."""
-        told = None if said is None else said.stored()
-        return cls(project_id, revision, file, ballot.area_id, ballot.code, told)
+        stored = None if said is None else said.stored()
+        return cls(project_id, revision, file, ballot.area_id, ballot.code, stored)
 
     def seconds(self, conn: sa.Connection) -> float:
         return self.file.seconds
@@ -87,28 +87,28 @@ class ReadFile(Figure[FileRead]):
     def measure(self, store: Store, progress: Progress | None) -> tuple[FileRead, bytes | None]:
         try:
             data = read_upload(store, self.file.sha256, self.file.name)
-            said = Mapping.of(self.said) if self.said else None
-            found = preview_upload(
-                store, self.project_id, data, self.file.name, self.area_id, mapping=said, code=self.code
+            mapping = Mapping.of(self.said) if self.said else None
+            preview = preview_upload(
+                store, self.project_id, data, self.file.name, self.area_id, mapping=mapping, code=self.code
             )
         except InputError as error:
             issues, unnamed = tuple(error.issues), isinstance(error, UnnamedColumnsError)
-            told = str(error.args[0])
-            return FileRead(self.file.name, issues[:MOST_ISSUES], len(issues), told, unnamed), None
+            message = str(error.args[0])
+            return FileRead(self.file.name, issues[:MOST_ISSUES], len(issues), message, unnamed), None
         read = FileRead(
-            filename=found.filename,
-            issues=found.issues[:MOST_ISSUES],
-            n_issues=len(found.issues),
-            platform=found.platform,
-            n_rows=found.n_rows,
-            counts=found.counts,
-            row_counts=found.row_counts,
-            accepted_before=found.accepted_before,
-            mapping=None if found.mapping is None else found.mapping.stored(),
-            takes_something=found.takes_something,
-            questions=found.questions,
+            filename=preview.filename,
+            issues=preview.issues[:MOST_ISSUES],
+            n_issues=len(preview.issues),
+            platform=preview.platform,
+            n_rows=preview.n_rows,
+            counts=preview.counts,
+            row_counts=preview.row_counts,
+            accepted_before=preview.accepted_before,
+            mapping=None if preview.mapping is None else preview.mapping.stored(),
+            takes_something=preview.takes_something,
+            questions=preview.questions,
         )
-        return read, _answers(found)
+        return read, _answers(preview)
 
 
 def _answers(found: UploadPreview) -> bytes:
@@ -147,8 +147,8 @@ class DatasetFile(Figure[MadeFile]):
         return publishing_seconds(conn, self.project_id)
 
     def measure(self, store: Store, progress: Progress | None) -> tuple[MadeFile, bytes | None]:
-        made = publish(store, self.project_id, model_answers=self.model_answers)
-        return MadeFile(made.size, made.filename, made.left_out), made.data
+        published = publish(store, self.project_id, model_answers=self.model_answers)
+        return MadeFile(published.size, published.filename, published.left_out), published.data
 
 
 @dataclass(frozen=True)

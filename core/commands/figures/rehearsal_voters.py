@@ -151,11 +151,11 @@ class Voter:
         return self.browser.open(go_on[0]) if go_on else None
 
     def _begin(self, form: BrowserForm) -> BrowserPage:
-        given = {name: self._walk.name for name in ("name",) if name in form.fields}
+        fields = {name: self._walk.name for name in ("name",) if name in form.fields}
         if "word" in form.fields:
-            given["word"] = self._stage.settings.code_word
-        given |= {name: str(self._rng.choice(["", *TRAITS[name][1]])) for name in TRAITS if name in form.choices}
-        return self._send(form, **given)
+            fields["word"] = self._stage.settings.code_word
+        fields |= {name: str(self._rng.choice(["", *TRAITS[name][1]])) for name in TRAITS if name in form.choices}
+        return self._send(form, **fields)
 
     def _send(self, form: BrowserForm, **given: str) -> BrowserPage:
         """Send a form, by the habit once more or not heard of at first."""
@@ -189,9 +189,9 @@ class Voter:
         choice = self._choose(page.cards)
         self._walk.sent.append(_meant(page.cards, choice))
         if habit == "use the page's script":
-            told = self.browser.send_by_script(form, choice=choice, seconds="1.5")
-            if told.get("kind") not in ("vote", "page"):
-                self._fault(f"the page's script was told {told}")
+            reply = self.browser.send_by_script(form, choice=choice, seconds="1.5")
+            if reply.get("kind") not in ("vote", "page"):
+                self._fault(f"the page's script was told {reply}")
             following = self.browser.open(f"/v/{self._stage.code}")
         else:
             following = self._send(form, choice=choice, seconds="1.5")
@@ -207,9 +207,9 @@ class Voter:
         if left is None or right is None:
             self._fault(f"the page shows what is no item of the project: {cards}")
             return "unknown"
-        mine = self._stage.opinions[self._number]
+        own_opinions = self._stage.opinions[self._number]
         slip = float(self._stage.voters.oversight[self._number])
-        outcome = float(decide([mine[left]], [mine[right]], slip, self._rng)[0])
+        outcome = float(decide([own_opinions[left]], [own_opinions[right]], slip, self._rng)[0])
         tie = "tie" if self._stage.settings.ties_allowed else "left"
         return {1.0: "left", 0.0: "right"}.get(outcome, tie)
 
@@ -354,8 +354,8 @@ def in_chromium(stage: RehearsalStage, number: int) -> tuple[str, list[str]]:
             finish.locator("button").click()
             finish.wait_for(state="detached")
         except Error as error:
-            seen = " ".join(page.inner_text("body").split())[:300]
-            return "", [*errors, f"The voter in Chromium was stopped: {str(error)[:200]} The page: {seen}"]
+            text = " ".join(page.inner_text("body").split())[:300]
+            return "", [*errors, f"The voter in Chromium was stopped: {str(error)[:200]} The page: {text}"]
         finally:
             browser.close()
     return f"A voter on a phone in Chromium gave {many(n_answers, 'answer')} by touch and finished.", errors

@@ -71,8 +71,8 @@ class RequiredSample(OfEvaluation[SampleSizes]):
         of = dict(zip(view.compared.names, (e.values[every] for e in view.compared.evaluations), strict=True))
         models = of[first], of[second]
         n_votes = max(int(view.dataset.attrs["votes"]), 1)
-        voting, told = _voting(store, self.project_id, view.notion, voters, n_votes)
-        taken, rng = FigureSettings((figure,), view.n0, view.top, view.ranked_apart), np.random.default_rng(SEED)
+        voting, note = _voting(store, self.project_id, view.notion, voters, n_votes)
+        settings, rng = FigureSettings((figure,), view.n0, view.top, view.ranked_apart), np.random.default_rng(SEED)
 
         def votes() -> Needed:
             if view.ranked_apart:
@@ -80,19 +80,19 @@ class RequiredSample(OfEvaluation[SampleSizes]):
             most = min(max(MOST_TIMES * n_votes, 20 * len(pairs)), MOST_VOTES)
             scores = pairs["score"].to_numpy(dtype=np.float64)
             return votes_needed(
-                scores, models, taken, votes=(n_votes, most), voting=voting, rng=rng, progress=_half(progress, 0)
+                scores, models, settings, votes=(n_votes, most), voting=voting, rng=rng, progress=_half(progress, 0)
             )
 
         def tokens() -> Needed:
-            return tokens_needed(pairs, models, taken, rng=rng, progress=_half(progress, 1))
+            return tokens_needed(pairs, models, settings, rng=rng, progress=_half(progress, 1))
 
-        found, problems = [], []
+        estimates, problems = [], []
         for search in (votes, tokens) if figure in OF_VOTES else (tokens,):
             try:
-                found.append(search())
+                estimates.append(search())
             except RunoffError as error:
                 problems.append(str(error))
-        return SampleSizes(tuple(found), tuple(problems), told)
+        return SampleSizes(tuple(estimates), tuple(problems), note)
 
 
 def _half(progress: Progress | None, which: int) -> Progress | None:
@@ -199,8 +199,8 @@ class BestPlan(Simulation[int]):
     def measure(self, store: Store, progress: Progress | None) -> tuple[int, None]:
         guess = read_guess(store, self.project_id, self.area_id, self.guess)
         of = (self.n_comparisons, self.protocol, self.goal)
-        made = make_search(store, guess, *of, workers=None, progress=progress)
-        return made.n_tried if made else 0, None
+        search = make_search(store, guess, *of, workers=None, progress=progress)
+        return search.n_tried if search else 0, None
 
 
 @dataclass(frozen=True)

@@ -138,13 +138,13 @@ class ChecksOfVotes(OfRanking[VoteChecks]):
                 words = dict(zip(items["item"], items["token_a"] + " – " + items["token_b"], strict=True))
         sided = votes.dropna(subset=["left"])
         shared = _shared(answers)
-        found, reason = _agreement(shared, len(pairs))
+        alpha, reason = _agreement(shared, len(pairs))
         found_checks = VoteChecks(
             n_votes=len(votes),
             part_sizes=tuple(map(len, parts)),
             apart=tuple(words[item] for item in apart),
             sides=side_bias(sided["voter"].to_numpy(), sided["left"].to_numpy() == 1),
-            agreement=found,
+            agreement=alpha,
             no_agreement=reason,
             **_shares(answers, shared),
         )
@@ -164,14 +164,14 @@ def _shared(answers: CheckAnswers) -> pd.DataFrame:
 
 def _shares(answers: CheckAnswers, shared: pd.DataFrame) -> dict[str, Any]:
     """The shares of the view that there are; Wilson's intervals take answers of one voter as independent."""
-    found: dict[str, Any] = {}
+    shares: dict[str, Any] = {}
     for name, column in (("gold", answers.gold["right"]), ("repeats", answers.repeats["same"])):
         if len(column):
-            found[name] = share(int(column.sum()), len(column))
+            shares[name] = share(int(column.sum()), len(column))
     if len(shared):
-        found["overlap"] = raw_agreement(shared["question_id"], shared["value"])
-        found["n_overlapping"] = int(shared["question_id"].nunique())
-    return found
+        shares["overlap"] = raw_agreement(shared["question_id"], shared["value"])
+        shares["n_overlapping"] = int(shared["question_id"].nunique())
+    return shares
 
 
 def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[KrippendorffAlpha | None, str]:
@@ -183,10 +183,10 @@ def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[KrippendorffAlpha
     # α doesn't ask who answered: places stand for voters, of whom there may be thousands.
     places = shared.assign(place=shared.groupby("question_id").cumcount())
     try:
-        found = agreement(places.pivot(index="place", columns="question_id", values="value"), distance="nominal")
+        alpha = agreement(places.pivot(index="place", columns="question_id", values="value"), distance="nominal")
     except UndefinedMetricError as error:
         return None, f"Krippendorff's α (agreement of voters): {error!s}"
-    return replace(found, n_voters=shared["voter_id"].nunique()), ""
+    return replace(alpha, n_voters=shared["voter_id"].nunique()), ""
 
 
 KEYS = ["area", "token_a", "token_b"]
@@ -225,21 +225,21 @@ class ExclusionPreview:
         )
         if self.problem:
             return (votes,)
-        told = [f"The top {self.n_top} stays the same."]
+        sentences = [f"The top {self.n_top} stays the same."]
         if self.changes:
-            told = [f"The top {self.n_top} changes in {many(self.changes, 'item')}."]
+            sentences = [f"The top {self.n_top} changes in {many(self.changes, 'item')}."]
         moved = [
             f"ρ_w of {name} from {with_decimals(was)} to {with_decimals(becomes)}"
             for name, was, becomes in self.models[["embedding", "ρ_w now", "ρ_w then"]].itertuples(index=False)
             if was == was and becomes == becomes
         ]
         if moved:
-            told.append(f"{'; '.join(moved)}.")
+            sentences.append(f"{'; '.join(moved)}.")
         others = [f"{many(n, 'item')} of ballot {number}" for number, n in self.otherwise if n]
         if others:
             items = ", ".join(others)
-            told.append(f"Who went on stays as decided; by these votes {items} would be others.")
-        return votes, " ".join(told)
+            sentences.append(f"Who went on stays as decided; by these votes {items} would be others.")
+        return votes, " ".join(sentences)
 
 
 @dataclass(frozen=True)
@@ -363,8 +363,8 @@ def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[TrustChe
 
 def _who_voted(guessers: Guessers, called: pd.DataFrame, answers: pd.DataFrame) -> TrustCheck | None:
     """Voters who have most of the votes, guess, or always take one side, by name."""
-    given = answers[(answers["status"] == "counted") & answers["left"].notna()]
-    bias = side_bias(given["voter_id"].to_numpy(), given["left"].to_numpy() == 1)
+    counted = answers[(answers["status"] == "counted") & answers["left"].notna()]
+    bias = side_bias(counted["voter_id"].to_numpy(), counted["left"].to_numpy() == 1)
     uneven = np.abs(bias.flagged["share"] - 0.5) >= ONE_SIDED - 0.5
     names = called.set_index("voter_id")["name"]
     return report.who_voted(names[guessers.voters].tolist(), guessers, names[bias.flagged["voter"][uneven]].tolist())

@@ -223,20 +223,20 @@ def open_ballot_of(conn: sa.Connection, project_id: str, area_id: int | None = N
         return named
     pilot = pilot_of(conn, project_id, area_id)
     ballots = [*ballots_of(conn, project_id, area_id), *([pilot] if pilot else [])]
-    found = next((ballot for ballot in ballots if ballot.is_open), None)
-    check_meant(conn, project_id, found, code)
-    if found is None:
+    open_ballot = next((ballot for ballot in ballots if ballot.is_open), None)
+    check_meant(conn, project_id, open_ballot, code)
+    if open_ballot is None:
         ranking_of(conn, project_id, area_id)
         raise StoreError("No ballot is open. Draw one on the Collect page first.")
-    return found
+    return open_ballot
 
 
 def projects_of_code(store: Store, code: str) -> dict[str, str]:
     """The names of the projects that drew the tasks with this code, by their ids: a copy shares it with its origin."""
     b, p = t.ballot.c, t.project.c
     with store.read() as conn:
-        found = conn.execute(sa.select(p.id, p.name).where(p.id == b.project_id, b.code == code)).all()
-    return {str(row.id): str(row.name) for row in found}
+        projects = conn.execute(sa.select(p.id, p.name).where(p.id == b.project_id, b.code == code)).all()
+    return {str(row.id): str(row.name) for row in projects}
 
 
 def check_meant(conn: sa.Connection, project_id: str, found: Ballot | None, code: str | None) -> None:
@@ -247,9 +247,9 @@ def check_meant(conn: sa.Connection, project_id: str, found: Ballot | None, code
     if code is None or (found is not None and found.code == code):
         return
     meant = next((ballot for ballot in every_ballot_of(conn, project_id) if ballot.code == code), None)
-    told = "The ballot that was meant is gone" if meant is None else f"{meant.called} is {meant.state} now"
+    what = "The ballot that was meant is gone" if meant is None else f"{meant.called} is {meant.state} now"
     instead = "" if found is None else f", and this would be {found.called}"
-    raise StaleError(f"{sentence_start(told)}{instead}. Nothing was done. The page now shows how it stands.")
+    raise StaleError(f"{sentence_start(what)}{instead}. Nothing was done. The page now shows how it stands.")
 
 
 # What a generator of a ballot's seed draws: the second number of it. Changing one changes every such draw.

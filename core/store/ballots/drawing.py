@@ -83,8 +83,8 @@ def draw_for(coming: CheckContext, drawn: DrawnBallot) -> DrawnChecks:
     n_places = n_gold_places(settings, drawn.n_tasks, coming.n_voters)
     if fitted is not None and n_places:
         known = {frozenset(pair) for pair in gold}
-        found = clear_pairs(fitted, min(MAX_GOLD, n_places) - len(gold), rng=rng)
-        gold += [pair for pair in found if frozenset(pair) not in known]
+        clear = clear_pairs(fitted, min(MAX_GOLD, n_places) - len(gold), rng=rng)
+        gold += [pair for pair in clear if frozenset(pair) not in known]
     audits = _audits(coming, rng) if fitted is not None else []
     return draw_checks(drawn, settings, gold=gold, audits=audits, n_voters=coming.n_voters, rng=rng)
 
@@ -128,11 +128,11 @@ def insert_checks(conn: sa.Connection, ballot_id: int, checks: DrawnChecks, rows
         for place, item in enumerate((check.first, check.second))
     ]
     insert_rows(conn, t.question_option, ["question_id", "position", "item_id"], options)
-    told = [
+    check_rows = [
         (i, check.kind, rows.first_question + check.of if check.of >= 0 else None, check.inclusion)
         for i, check in zip(ids, checks.checks, strict=True)
     ]
-    insert_rows(conn, t.check_question, ["question_id", "kind", "of_id", "inclusion"], told)
+    insert_rows(conn, t.check_question, ["question_id", "kind", "of_id", "inclusion"], check_rows)
     golden = [(i, "first") for i, kind in zip(ids, kinds, strict=True) if kind == GOLD]
     insert_rows(conn, t.gold, ["question_id", "answer"], golden)
     showings = [
@@ -215,10 +215,10 @@ def draw_waiting(store: Store, project_id: str, *, expected_revision: int | None
     n_drawn = 0
     for ranking in read_rankings(store, project_id):
         with store.read() as conn:
-            found = settings_of(conn, project_id, ranking.area_id)
+            planned = settings_of(conn, project_id, ranking.area_id)
             ballots = ballots_of(conn, project_id, ranking.area_id)
             pilot = pilot_of(conn, project_id, ranking.area_id)
-        if found is None or len(ballots) >= found[1].n_ballots or (ballots and ballots[-1].is_open):
+        if planned is None or len(ballots) >= planned[1].n_ballots or (ballots and ballots[-1].is_open):
             continue
         if pilot is not None and pilot.is_open:
             continue
@@ -257,10 +257,10 @@ class BallotToDraw:
 
 def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> BallotToDraw:
     """What the next ballot is by the plan; `StoreError` where none can be drawn now."""
-    found = settings_of(conn, project.id, ranking.area_id)
-    if found is None:
+    planned = settings_of(conn, project.id, ranking.area_id)
+    if planned is None:
         raise StoreError("There is no plan yet. Save one on the Plan page first.")
-    plan_id, settings = found
+    plan_id, settings = planned
     ballots = ballots_of(conn, project.id, ranking.area_id)
     number = len(ballots) + 1
     pilot = pilot_of(conn, project.id, ranking.area_id)
@@ -530,8 +530,8 @@ def _insert_round(change: Change, new: _NewRound) -> None:
     )
     n_tasks, *_ = insert_questions(conn, ballot_id, code, questions)
     write_progress(conn, ballot_id)
-    told = {"scheme": settings.scheme, "items": len(positions), "questions": n, "tasks": n_tasks, "seed": seed}
-    change.detail = ballot_named(conn, change.project_id, new.ranking.area_id, number, ROUND) | told
+    described = {"scheme": settings.scheme, "items": len(positions), "questions": n, "tasks": n_tasks, "seed": seed}
+    change.detail = ballot_named(conn, change.project_id, new.ranking.area_id, number, ROUND) | described
 
 
 def round_code(project_id: str, number: int, seed: int, drawn: DrawnRound) -> str:

@@ -43,14 +43,14 @@ def draw_pilot(
         raise InputError(f"A pilot has {FEWEST} to {MOST} comparisons, found {n_comparisons}.")
     with command(store, project_id, "draw ballot", expected_revision=expected_revision) as change:
         conn, ranking = change.conn, ranking_of(change.conn, project_id, area_id)
-        found = settings_of(conn, project_id, area_id)
-        if found is None:
+        planned = settings_of(conn, project_id, area_id)
+        if planned is None:
             raise StoreError("There is no plan yet. Save one on the Plan page first: it says what a task is like.")
         if ballots_of(conn, project_id, area_id):
             raise StoreError("Ballot 1 is drawn, so it is too late for a pilot.")
         if pilot_of(conn, project_id, area_id) is not None:
             raise StoreError("The pilot is drawn already.")
-        plan_id, settings = found
+        plan_id, settings = planned
         seed = ballot_seed(change.project.seed, settings.seed, PILOT, ranking.position)
         items = items_of(conn, project_id, area_id=area_id)
         if len(items) < 2:

@@ -56,18 +56,18 @@ def _plans(conn: sa.Connection, project_id: str, area_id: int | None) -> dict[st
     """The plans saved for a ranking by the name of their kind, the newest last and of each kind the newest; None in
     place of settings for comparisons. A kind that was chosen for the whole project is that of each area's ranking."""
     of = t.plan.c
-    mine = of.area_id.is_(None) if area_id is None else sa.or_(of.area_id == area_id, of.area_id.is_(None))
-    rows = conn.execute(sa.select(of.protocol, of.wording, of.area_id).where(of.project_id == project_id, mine)
+    of_ranking = of.area_id.is_(None) if area_id is None else sa.or_(of.area_id == area_id, of.area_id.is_(None))
+    rows = conn.execute(sa.select(of.protocol, of.wording, of.area_id).where(of.project_id == project_id, of_ranking)
                         .order_by(of.area_id.is_not(None), of.id))  # fmt: skip
-    found: dict[str, RoundSettings | None] = {}
+    plans: dict[str, RoundSettings | None] = {}
     for row in rows:
         is_round = row.protocol in round_kinds()
         if not is_round and row.area_id != area_id:
             continue
         name = row.protocol if is_round else COMPARISON.name
-        found.pop(name, None)
-        found[name] = RoundSettings.of(row.wording) if is_round else None
-    return found
+        plans.pop(name, None)
+        plans[name] = RoundSettings.of(row.wording) if is_round else None
+    return plans
 
 
 def save_round_plan(

@@ -63,14 +63,14 @@ def simulate_votes(
         missing = _missing_questions(conn, ballot.id)
     if not len(missing):
         raise StoreError(f"{sentence_start(ballot.called)} has all its votes. Close it to go on.")
-    made = _make_votes(project, settings, beliefs, loads, open_to, _some_tasks(missing, share, rng), rng)
+    votes_made = _make_votes(project, settings, beliefs, loads, open_to, _some_tasks(missing, share, rng), rng)
     with command(store, project_id, "simulate votes", expected_revision=project.revision) as change:
         update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
-        _write(change, ballot.id, made)
+        _write(change, ballot.id, votes_made)
         write_tallies(change.conn, ballot.id)
         change.detail = ballot_named(change.conn, project_id, area_id, ballot.number, ballot.purpose)
-        change.detail |= {"votes": len(made.question), "voters": len(np.unique(made.voter))}
-    return len(made.question)
+        change.detail |= {"votes": len(votes_made.question), "voters": len(np.unique(votes_made.voter))}
+    return len(votes_made.question)
 
 
 @dataclass(frozen=True)
@@ -373,8 +373,8 @@ class _Held:
 
 def _opinions(similarity: Floats, n_voters: int, project: sa.Row) -> _Held:
     voters = draw_panel(Panel(n_voters=n_voters), np.random.default_rng([project.seed, 1, 4]))
-    held = opinions(similarity, voters, seed=project.seed, notion=project.notion)
-    return _Held(voters, held if project.notion == "relatedness" else (held + 1) / 2)
+    opinions_held = opinions(similarity, voters, seed=project.seed, notion=project.notion)
+    return _Held(voters, opinions_held if project.notion == "relatedness" else (opinions_held + 1) / 2)
 
 
 def _answer(
@@ -395,8 +395,8 @@ def _answer(
         at = np.flatnonzero(sizes == size)
         items = np.array([options[asked[row][1]] for row in at.tolist()], dtype=np.int64)
         opinion = held.opinion[voter[at][:, None], items]
-        given = found.asks.simulate(opinion, Answering(voter[at], lapse[at], seed), found.settings, rng)
-        for row, text in zip(at.tolist(), given, strict=True):
+        answers = found.asks.simulate(opinion, Answering(voter[at], lapse[at], seed), found.settings, rng)
+        for row, text in zip(at.tolist(), answers, strict=True):
             texts[row] = text
     return [(place, question, text) for (place, question, _), text in zip(asked, texts, strict=True)]
 

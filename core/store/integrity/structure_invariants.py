@@ -302,6 +302,6 @@ def log_rises(context: IntegrityContext) -> Iterator[Violation]:
     last: dict[str, int] = {}
     for project_id, revision, newest in context.rows(query.order_by(entry.project_id, entry.id)):
         if not last.get(project_id, 0) < revision <= newest:
-            found = f"revision {revision} after {last.get(project_id, 0)}; the project is at {newest}"
-            yield Violation(f"{context.project(project_id)}, log", found)
+            fault = f"revision {revision} after {last.get(project_id, 0)}; the project is at {newest}"
+            yield Violation(f"{context.project(project_id)}, log", fault)
         last[project_id] = revision

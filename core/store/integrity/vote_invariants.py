@@ -160,10 +160,10 @@ def question_tallies(context: IntegrityContext) -> Iterator[Violation]:
     votes = _number_of(_J.status == "counted")
     n = sa.func.coalesce(votes.c.n, 0)
     query = sa.select(_Q.ballot_id, _Q.id, _Q.n_votes, n).outerjoin(votes, votes.c.of == _Q.id)
-    for ballot_id, id_, said, there in context.rows(
+    for ballot_id, id_, stored, recount in context.rows(
         query.where(_Q.n_votes != n, sa.or_(_Q.role == "main", _Q.n_wanted > 0))
     ):
-        yield Violation(f"{context.ballot(ballot_id)}, question {id_}", f"n_votes is {said}, counted are {there}")
+        yield Violation(f"{context.ballot(ballot_id)}, question {id_}", f"n_votes is {stored}, counted are {recount}")
 
 
 def lease_counts(context: IntegrityContext) -> Iterator[Violation]:
@@ -183,8 +183,9 @@ def lease_counts(context: IntegrityContext) -> Iterator[Violation]:
         .outerjoin(leases, leases.c.of == _Q.id)
         .where(_Q.n_dealt != n, sa.or_(is_main, _Q.n_wanted > 0))
     )
-    for ballot_id, id_, said, there in context.rows(found):
-        yield Violation(f"{context.ballot(ballot_id)}, question {id_}", f"n_dealt is {said}, a recount gives {there}")
+    for ballot_id, id_, stored, recount in context.rows(found):
+        where = f"{context.ballot(ballot_id)}, question {id_}"
+        yield Violation(where, f"n_dealt is {stored}, a recount gives {recount}")
 
 
 def item_tallies(context: IntegrityContext) -> Iterator[Violation]:
@@ -203,11 +204,12 @@ def item_tallies(context: IntegrityContext) -> Iterator[Violation]:
         if place is not None:
             counted[ballot_id, item_id][place] += n
     b = t.ballot_item.c
-    for ballot_id, item_id, *said in context.rows(sa.select(b.ballot_id, b.item_id, *(b[name] for name in _TALLIES))):
-        there = counted.get((ballot_id, item_id), [0, 0, 0, 0])
-        if said != there:
-            told = ", ".join(f"{n} {name} (recount {m})" for name, n, m in zip(_TALLIES, said, there, strict=True))
-            yield Violation(f"{context.ballot(ballot_id)}, item {item_id}", told)
+    for ballot_id, item_id, *stored in context.rows(sa.select(b.ballot_id, b.item_id, *(b[name] for name in _TALLIES))):
+        recount = counted.get((ballot_id, item_id), [0, 0, 0, 0])
+        if stored != recount:
+            both = zip(_TALLIES, stored, recount, strict=True)
+            differences = ", ".join(f"{n} {name} (recount {m})" for name, n, m in both)
+            yield Violation(f"{context.ballot(ballot_id)}, item {item_id}", differences)
 
 
 def _counts_as(kind: str, answer: str, side: int) -> int | None:
@@ -220,12 +222,12 @@ def _counts_as(kind: str, answer: str, side: int) -> int | None:
 
 def progress(context: IntegrityContext) -> Iterator[Violation]:
     """Ballots whose kept progress isn't what a recount gives; what an earlier version kept may lack parts."""
-    for ballot_id, kept in context.conn.execute(sa.select(t.ballot.c.id, t.ballot.c.progress)).all():
-        said = json.loads(kept) if isinstance(kept, str) else kept
-        there = asdict(count_progress(context.conn, ballot_id)) if said else {}
-        for name in sorted(set(said or ()) & set(there)):
-            if not _same(said[name], there[name]):
-                yield Violation(context.ballot(ballot_id), f"{name} is {said[name]}, a recount gives {there[name]}")
+    for ballot_id, stored in context.conn.execute(sa.select(t.ballot.c.id, t.ballot.c.progress)).all():
+        known = json.loads(stored) if isinstance(stored, str) else stored
+        recount = asdict(count_progress(context.conn, ballot_id)) if known else {}
+        for name in sorted(set(known or ()) & set(recount)):
+            if not _same(known[name], recount[name]):
+                yield Violation(context.ballot(ballot_id), f"{name} is {known[name]}, a recount gives {recount[name]}")
 
 
 def _same(one: Any, other: Any) -> bool:

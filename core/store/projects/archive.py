@@ -201,10 +201,10 @@ def restore_project(store: Store, project_id: str, *, expected_revision: int | N
     with command(store, project_id, "restore project", expected_revision=expected_revision) as change:
         if change.project.archived_at is None:
             raise StoreError(f"{change.project.name} isn't archived.")
-        given = list_again(change.conn, project_id, change.project.name)
-        if given != change.project.name:
-            change.detail = named(given, change.project.name)
-        return given
+        given_name = list_again(change.conn, project_id, change.project.name)
+        if given_name != change.project.name:
+            change.detail = named(given_name, change.project.name)
+        return given_name
 
 
 def list_archived(store: Store) -> list[ArchivedProject]:
@@ -365,8 +365,8 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
     except BaseException as error:
         _remove_unused(store, new_files)
         if isinstance(error, sa.exc.IntegrityError):
-            said = str(error.orig).partition("\n")[0]
-            raise InputError(f"The project contradicts itself ({said}). {FETCH_AGAIN}") from error
+            fault = str(error.orig).partition("\n")[0]
+            raise InputError(f"The project contradicts itself ({fault}). {FETCH_AGAIN}") from error
         raise
     return project_id
 
@@ -383,7 +383,7 @@ def insert_project(
     # Counted here, as a file could say anything, and one of an older schema says nothing.
     for ballot_id in conn.execute(sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)).scalars():
         write_progress(conn, ballot_id)
-    given = list_again(conn, project_id, name)
+    given_name = list_again(conn, project_id, name)
     revision = project_row(conn, project_id).revision + 1
-    told = {"from": contents.project_id} | named(given, name) | detail
-    write_entry(conn, project_id, revision, action, told, who)
+    described = {"from": contents.project_id} | named(given_name, name) | detail
+    write_entry(conn, project_id, revision, action, described, who)

@@ -90,9 +90,9 @@ def read_embeddings(store: Store, project_id: str) -> list[Imported]:
 def other_embeddings(store: Store, project_id: str) -> list[Imported]:
     """Embeddings of the workspace that the project doesn't use yet."""
     with store.read() as conn:
-        mine = {embedding.id for embedding in embeddings_of(conn, project_id)}
+        own = {embedding.id for embedding in embeddings_of(conn, project_id)}
         rows = conn.execute(sa.select(*_COLUMNS).order_by(t.embedding.c.imported_at))
-        return [Imported(*row) for row in rows if row.id not in mine]
+        return [Imported(*row) for row in rows if row.id not in own]
 
 
 def import_into(store: Store, project_id: str, path: str | Path, *, name: str = "", trusted: bool = False) -> str:
@@ -181,8 +181,8 @@ def link_embedding(conn: sa.Connection, project_id: str, embedding_id: str, name
     others = {e.name for e in embeddings_of(conn, project_id) if e.id != embedding_id}
     free = next(n for n in (name, *(f"{name} ({k})" for k in range(2, len(others) + 3))) if n not in others)
     key = {"project_id": project_id, "embedding_id": embedding_id}
-    there = sa.select(t.project_embedding.c.added_at).filter_by(**key)
-    if conn.execute(there).first() is None:
+    is_linked = sa.select(t.project_embedding.c.added_at).filter_by(**key)
+    if conn.execute(is_linked).first() is None:
         conn.execute(sa.insert(t.project_embedding).values(**key, name=free, added_at=now()))
     else:
         conn.execute(sa.update(t.project_embedding).filter_by(**key).values(name=free))
@@ -243,10 +243,10 @@ def set_lookup(
 
 def _compared(conn: sa.Connection, project_id: str, embedding_id: str) -> Imported:
     """An embedding of the project; `StoreError` where it isn't one any more."""
-    found = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
-    if found is None:
+    embedding = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
+    if embedding is None:
         raise StoreError("This embedding is no longer compared in the project. Add it again first.")
-    return found
+    return embedding
 
 
 def set_remedy(

@@ -22,8 +22,8 @@ EMBEDDINGS = "embeddings"  # what makes vectors of tokens (`core.encoders.server
 
 def server_of(conn: sa.Connection, project_id: str, kind: str) -> dict[str, Any] | None:
     """What is switched on of a kind: its address and settings; None where nothing is."""
-    found = (project_row(conn, project_id).servers or {}).get(kind)
-    return dict(found) if isinstance(found, Mapping) else None
+    address = (project_row(conn, project_id).servers or {}).get(kind)
+    return dict(address) if isinstance(address, Mapping) else None
 
 
 def read_server(store: Store, project_id: str, kind: str) -> dict[str, Any] | None:
@@ -59,8 +59,8 @@ def allow_server(
     with command(store, project_id, action, expected_revision=expected_revision) as change:
         change.detail = {"address": address}
         others = {kind: of for kind, of in (change.project.servers or {}).items() if kind != EMBEDDINGS}
-        kept = [other for other in _addresses(change.conn, project_id) if other != address] + [address] * on
-        _put(change, others | ({EMBEDDINGS: {"addresses": kept}} if kept else {}))
+        allowed = [other for other in _addresses(change.conn, project_id) if other != address] + [address] * on
+        _put(change, others | ({EMBEDDINGS: {"addresses": allowed}} if allowed else {}))
 
 
 def allowed_servers(store: Store, project_id: str) -> tuple[str, ...]:

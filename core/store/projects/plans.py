@@ -63,14 +63,14 @@ def read_rankings(store: Store, project_id: str) -> list[Ranking]:
 
 def ranking_of(conn: sa.Connection, project_id: str, area_id: int | None) -> Ranking:
     """The ranking of an area (or of all); `StoreError` if the project has no such one."""
-    found = {ranking.area_id: ranking for ranking in rankings_of(conn, project_id)}
-    if area_id not in found:
+    by_area = {ranking.area_id: ranking for ranking in rankings_of(conn, project_id)}
+    if area_id not in by_area:
         raise StoreError(
             "Each area of this project has a ranking of its own: choose one of its areas."
             if area_id is None
             else "This project has no ranking of that area. Choose another area on the page."
         )
-    return found[area_id]
+    return by_area[area_id]
 
 
 def belongs(column: sa.ColumnElement[int], area_id: int | None) -> sa.ColumnElement[bool]:
@@ -240,8 +240,8 @@ def settings_of(conn: sa.Connection, project_id: str, area_id: int | None = None
 
 def is_last(conn: sa.Connection, project_id: str, area_id: int | None, number: int) -> bool:
     """Whether the plan has no ballot after this one."""
-    found = settings_of(conn, project_id, area_id)
-    return found is not None and number >= found[1].n_ballots
+    planned = settings_of(conn, project_id, area_id)
+    return planned is not None and number >= planned[1].n_ballots
 
 
 def settings_for(conn: sa.Connection, ballot_id: int) -> PlanSettings:
@@ -263,8 +263,8 @@ def _settings(row: sa.Row) -> PlanSettings:
 def read_plan(store: Store, project_id: str, area_id: int | None = None) -> PlanSettings | None:
     """A ranking's plan, or None where none was saved."""
     with store.read() as conn:
-        found = settings_of(conn, project_id, area_id)
-    return None if found is None else found[1]
+        planned = settings_of(conn, project_id, area_id)
+    return None if planned is None else planned[1]
 
 
 def proposed_plan(n_items: int, seed: int) -> PlanSettings:
@@ -466,10 +466,10 @@ def registered_parts(content: str, parts: Mapping[str, Any]) -> tuple[Registered
         raise InputError(f"This isn't a registration of a plan ({error!r}).") from error
     if format_ != FORMAT or not isinstance(registered, dict):
         raise InputError(f"This registration of a plan has a format that this Runoff doesn't know: {format_!r}.")
-    found = json.loads(content_of("", parts))["parts"]
+    parts_registered = json.loads(content_of("", parts))["parts"]
     result = []
     for name, label in PARTS.items():
-        before, after = registered.get(name), found[name]
+        before, after = registered.get(name), parts_registered[name]
         if before == after:
             result.append(RegisteredPart(label, True))
         else:

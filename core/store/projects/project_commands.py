@@ -91,11 +91,11 @@ def free_name(conn: sa.Connection, name: str, *, but: str | None = None) -> str:
     """
     dialects.lock(conn, _NAMES)
     listed = sa.select(t.project.c.name).where(t.project.c.archived_at.is_(None), t.project.c.id.is_distinct_from(but))
-    taken, found, n = set(conn.execute(listed).scalars()), name, 1
-    while found in taken:
+    names, free, n = set(conn.execute(listed).scalars()), name, 1
+    while free in names:
         n += 1
-        found = f"{name[: MAX_NAME - len(f' ({n})')].rstrip()} ({n})"
-    return found
+        free = f"{name[: MAX_NAME - len(f' ({n})')].rstrip()} ({n})"
+    return free
 
 
 def named(given: str, wished: str) -> dict[str, str]:
@@ -105,9 +105,9 @@ def named(given: str, wished: str) -> dict[str, str]:
 
 def list_again(conn: sa.Connection, project_id: str, name: str) -> str:
     """List a project that is put away by this name, or the next that is free; returns the name it has then."""
-    given = free_name(conn, name, but=project_id)
-    conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(archived_at=None, name=given))
-    return given
+    given_name = free_name(conn, name, but=project_id)
+    conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(archived_at=None, name=given_name))
+    return given_name
 
 
 def create_project(
@@ -139,9 +139,9 @@ def create_project(
         "created_at": now(),
     }
     with store.write(project_id) as conn:
-        row["name"] = given = free_name(conn, wished)
+        row["name"] = given_name = free_name(conn, wished)
         conn.execute(sa.insert(t.project).values(row))
-        detail = named(given, wished) | {"kind": kind, "seed": seed}
+        detail = named(given_name, wished) | {"kind": kind, "seed": seed}
         write_entry(conn, project_id, 1, "create project", detail)
     if isinstance(asked, RoundKind):
         save_round_plan(store, project_id, asked.default_settings(seed=seed))
@@ -155,15 +155,16 @@ def change_project(store: Store, project_id: str, *, name: str, notion: str, exp
     """
     from ..tokens.areas import refuse_after_draw
 
-    wished = given = check_name(name)
+    wished = given_name = check_name(name)
     with command(store, project_id, "change project", expected_revision=expected_revision) as change:
         if notion != change.project.notion:
             refuse_after_draw(change.conn, project_id, "What voters judge")
         if change.project.archived_at is None:
-            given = free_name(change.conn, wished, but=project_id)
-        change.detail = named(given, wished) | {"notion": notion}
-        change.conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(name=given, notion=notion))
-        return given
+            given_name = free_name(change.conn, wished, but=project_id)
+        change.detail = named(given_name, wished) | {"notion": notion}
+        update = sa.update(t.project).where(t.project.c.id == project_id)
+        change.conn.execute(update.values(name=given_name, notion=notion))
+        return given_name
 
 
 def read_log(store: Store, project_id: str, limit: int = 200) -> list[dict]:

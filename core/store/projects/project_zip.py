@@ -49,13 +49,13 @@ _csv_limit = threading.Lock()  # the csv module has one limit for all threads
 def write_table_rows(table: sa.Table, rows: Rows) -> bytes:
     """The CSV text of rows in the order of the table's columns, values as SQLite has them, less what is `here_`."""
     columns = [column for column in table.c if is_exported(column)]
-    kept = [place for place, column in enumerate(table.c) if is_exported(column)]
+    places = [place for place, column in enumerate(table.c) if is_exported(column)]
     escaped = [place for place, column in enumerate(columns) if _may_be_null_text(column)]
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")  # with "\n" alone it leaves a "\r" in a cell without quotes
     writer.writerow(column.name for column in columns)
     for row in rows:
-        cells = list(row) if len(kept) == len(row) else [row[place] for place in kept]
+        cells = list(row) if len(places) == len(row) else [row[place] for place in places]
         for place in escaped:
             if cells[place] is not None and cells[place][:1] in ("", "\\"):
                 cells[place] = "\\" + cells[place]
@@ -190,9 +190,9 @@ def _number(cell: str) -> float:
 
 def _json(cell: str) -> str:
     try:
-        found = json.loads(cell)
+        value = json.loads(cell)
         if "\\ud" in cell.lower():  # half a character can't be stored
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise ValueError("must be JSON") from None
     return cell
@@ -292,11 +292,11 @@ def read_zip(data: bytes) -> Contents:
 
 def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """The zip's members by name; `InputError` for names, sizes and kinds that no exported project has."""
-    found = archive.infolist()
-    entries = {entry.filename: entry for entry in found}
+    members = archive.infolist()
+    entries = {entry.filename: entry for entry in members}
     if _MANIFEST not in entries:
         raise InputError(f"This zip file has no {_MANIFEST}, so it isn't an exported project. {FETCH_AGAIN}")
-    issues = [Issue("is there twice", column=name) for name in entries if len(found) != len(entries)][:1]
+    issues = [Issue("is there twice", column=name) for name in entries if len(members) != len(entries)][:1]
     for name, entry in entries.items():
         shown = name[:100]
         if name != _MANIFEST and not _NAME.fullmatch(name):
@@ -321,8 +321,8 @@ class _Manifest:
     def of(cls, data: bytes) -> _Manifest:
         """The manifest; `InputError` for one of another version, or one that isn't as it should be."""
         try:
-            found = parse_json(data.decode("utf-8"))
-            versions = (found["format"], found["schema"], str(found["runoff"]))
+            content = parse_json(data.decode("utf-8"))
+            versions = (content["format"], content["schema"], str(content["runoff"]))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(f"{_MANIFEST} can't be read ({error!r}). {FETCH_AGAIN}") from error
         if versions[0] != FORMAT or versions[1] not in SCHEMAS:
@@ -332,10 +332,10 @@ class _Manifest:
                 "two; if that is the one that exported, export the project again."
             )
         try:
-            members = {str(name): (int(m["bytes"]), str(m["sha256"])) for name, m in found["members"].items()}
-            rows = {str(name): int(n) for name, n in found["rows"].items()}
-            missing = tuple(digest for digest in found["missing_uploads"] if _SHA256.fullmatch(digest))
-            return cls(str(found["project"]["id"]), versions[2], versions[1], rows, members, missing)
+            members = {str(name): (int(m["bytes"]), str(m["sha256"])) for name, m in content["members"].items()}
+            rows = {str(name): int(n) for name, n in content["rows"].items()}
+            missing = tuple(digest for digest in content["missing_uploads"] if _SHA256.fullmatch(digest))
+            return cls(str(content["project"]["id"]), versions[2], versions[1], rows, members, missing)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{_MANIFEST} isn't that of an exported project ({error!r}). {FETCH_AGAIN}") from error
 
@@ -390,10 +390,10 @@ _ASKED_IN_ROUNDS = ("rating", "best-worst", "order")
 
 def _ballot_to_0007() -> sa.Table:
     named = t.ballot.c
-    kept = [sa.Column(c.name, c.type, nullable=c.nullable, info=c.info) for c in named if c.name not in _OF_PURPOSE]
-    kept.insert(list(named.keys()).index("plan_id") + 1, sa.Column("number", sa.Integer, nullable=False))
+    columns = [sa.Column(c.name, c.type, nullable=c.nullable, info=c.info) for c in named if c.name not in _OF_PURPOSE]
+    columns.insert(list(named.keys()).index("plan_id") + 1, sa.Column("number", sa.Integer, nullable=False))
     scheme = sa.Column("scheme", sa.Text, nullable=False, server_default="comparison", info={"since": "0006"})
-    return sa.Table("ballot", sa.MetaData(), *kept[:-1], scheme, kept[-1])
+    return sa.Table("ballot", sa.MetaData(), *columns[:-1], scheme, columns[-1])
 
 
 _OF_PURPOSE = ("purpose", "kind", "ordinal")

@@ -59,13 +59,13 @@ class CampaignRecord:
 def voter_secret(store: Store, project_id: str) -> str:
     """What the project's voters are hashed with: drawn once, kept in the workspace, published nowhere."""
     with store.read() as conn:
-        found = project_row(conn, project_id).voter_secret
-    if found:
-        return str(found)
+        secret = project_row(conn, project_id).voter_secret
+    if secret:
+        return str(secret)
     with store.write(project_id) as conn:  # no command: nothing that a page shows depends on it
-        found = project_row(conn, project_id).voter_secret or secrets.token_hex(32)
-        conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(voter_secret=found))
-    return str(found)
+        secret = project_row(conn, project_id).voter_secret or secrets.token_hex(32)
+        conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(voter_secret=secret))
+    return str(secret)
 
 
 def pseudonym(secret: str, platform: str, external_id: str) -> str:
@@ -141,16 +141,16 @@ def _ranking(conn: sa.Connection, project_id: str, ranking: Ranking) -> dict[str
     plans = {row.id: row for row in conn.execute(sa.select(t.plan).where(t.plan.c.project_id == project_id))}
     used = [rows[ballot.id].plan_id for ballot in ballots]
     order = list(dict.fromkeys(used))
-    told = []
+    ballots_told = []
     for ballot in ballots:
         about = {name: value for name, value in asdict(ballot).items() if name not in _PRIVATE}
         fit = {name: value for name, value in (rows[ballot.id].fit or {}).items() if name != "another"}
-        told.append(about | {"plan": order.index(rows[ballot.id].plan_id), "fit": fit})
+        ballots_told.append(about | {"plan": order.index(rows[ballot.id].plan_id), "fit": fit})
     described = [{name: v for name, v in plans[id_]._mapping.items() if name not in _PRIVATE} for id_ in order]
     for plan in described:
         if plan["aim"] is None:
             del plan["aim"]  # plans had none before
-    return {"area": ranking.area, "plans": described, "ballots": told}
+    return {"area": ranking.area, "plans": described, "ballots": ballots_told}
 
 
 def _frame(conn: sa.Connection, query: sa.Select[Any], columns: Sequence[str]) -> pd.DataFrame:

@@ -28,11 +28,11 @@ def read_fields(store: Store, project_id: str) -> SheetFields:
 
 def save_fields(store: Store, project_id: str, fields: SheetFields, *, expected_revision: int | None = None) -> None:
     """Keep the owner's fields; `InputError` naming those that can't be."""
-    kept = check_fields(fields).stored()
+    stored = check_fields(fields).stored()
     with command(store, project_id, "describe dataset", expected_revision=expected_revision) as change:
         before = change.project.datasheet or {}
-        change.detail = {"changed": sorted(name for name in {*before, *kept} if before.get(name) != kept.get(name))}
-        change.conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(datasheet=kept))
+        change.detail = {"changed": sorted(name for name in {*before, *stored} if before.get(name) != stored.get(name))}
+        change.conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(datasheet=stored))
 
 
 MAX_NOTE = 2000

@@ -51,15 +51,15 @@ def proposed_tokens_of(conn: sa.Connection, project_id: str) -> list[dict[str, A
         tokens.setdefault(embedding_id, []).append({"area": area, "token": text})
     rows = conn.execute(sa.select(t.embedding).where(t.embedding.c.id.in_(tokens)))
     known = {row.id: row for row in rows}
-    found: list[dict[str, Any]] = []
+    proposals: list[dict[str, Any]] = []
     for embedding_id in sorted(tokens):
         row = known.get(embedding_id)
         about = {"embedding": embedding_id, "tokens": tokens[embedding_id]}
         if row is not None:
             file = {"source": row.info.get("source"), "sha256": row.info.get("sha256")}
             about |= {"name": row.name, "content_hash": row.content_hash} | file
-        found.append(about)
-    return found
+        proposals.append(about)
+    return proposals
 
 
 def _origins(conn: sa.Connection, project_id: str) -> list[tuple[str, str, str]]:
@@ -206,13 +206,13 @@ def add_areas(store: Store, project_id: str, areas: Sequence[AreaTokens]) -> Non
     once ballot 1 is drawn.
     """
     with _rewriting(store, project_id, "add areas") as change:
-        there = areas_of(change.conn, project_id)
-        taken = {area.name for area in there} & {area.name for area in areas}
-        if taken:
-            names = ", ".join(sorted(taken))
+        areas_now = areas_of(change.conn, project_id)
+        doubled = {area.name for area in areas_now} & {area.name for area in areas}
+        if doubled:
+            names = ", ".join(sorted(doubled))
             raise InputError(f"There is an area {names} already. Edit it instead, or give the new one another name.")
         change.detail = {"areas": {area.name: list(area.tokens) for area in areas}}
-        _replace(change, [*there, *areas])
+        _replace(change, [*areas_now, *areas])
 
 
 def change_area(store: Store, project_id: str, seen: AreaTokens, tokens: Sequence[str]) -> None:
@@ -234,14 +234,14 @@ def change_areas(store: Store, project_id: str, seen: Sequence[AreaTokens], area
     another area has, `StaleError` if one of those seen is another one now.
     """
     with _rewriting(store, project_id, "change areas") as change:
-        there = areas_of(change.conn, project_id)
+        areas_now = areas_of(change.conn, project_id)
         for area in seen:
             _with(change, area)
         before, after = {area.name: area for area in seen}, {area.name: area for area in areas}
-        taken = {area.name for area in there if area.name not in before} & set(after)
-        if taken:
-            raise InputError(f"There is an area {', '.join(sorted(taken))} already. Give the new one another name.")
-        kept = [after.get(area.name, area) for area in there if area.name not in before or area.name in after]
+        doubled = {area.name for area in areas_now if area.name not in before} & set(after)
+        if doubled:
+            raise InputError(f"There is an area {', '.join(sorted(doubled))} already. Give the new one another name.")
+        kept = [after.get(area.name, area) for area in areas_now if area.name not in before or area.name in after]
         change.detail = {"areas": _listed(areas), "before": _listed(seen)}
         _replace(change, [*kept, *(area for area in areas if area.name not in before)])
 
@@ -257,9 +257,9 @@ def add_tokens(store: Store, project_id: str, seen: AreaTokens, tokens: Sequence
     """
     with _rewriting(store, project_id, "add near tokens") as change:
         areas = _with(change, seen)
-        there = [token for token in tokens if token in seen.tokens]
-        if there:
-            raise InputError(f"{seen.name} has {', '.join(there)} already. Nothing was added.")
+        known = [token for token in tokens if token in seen.tokens]
+        if known:
+            raise InputError(f"{seen.name} has {', '.join(known)} already. Nothing was added.")
         change.detail = {"area": seen.name, "tokens": list(tokens), "proposed by": embedding_id}
         new = AreaTokens(seen.name, (*seen.tokens, *tokens))
         origins = dict.fromkeys(((seen.name, token) for token in tokens), NEIGHBOUR + embedding_id)
@@ -372,13 +372,13 @@ def _write_areas(
     in an area of another name.
     """
     query = sa.select(t.area.c.name, t.area.c.id).where(t.area.c.project_id == project_id)
-    there = dict(fetch_rows(conn, query))
+    known = dict(fetch_rows(conn, query))
     names = {area.name for area in areas}
-    gone = [id_ for name, id_ in there.items() if name not in names]
+    gone = [id_ for name, id_ in known.items() if name not in names]
     origins = kept_origins(conn, project_id, areas) | dict(new_origins)
     # There are no ballots yet, so nothing else points to these rows.
     conn.execute(sa.delete(t.item).where(t.item.c.project_id == project_id))
-    conn.execute(sa.delete(t.token).where(t.token.c.area_id.in_(there.values())))
+    conn.execute(sa.delete(t.token).where(t.token.c.area_id.in_(known.values())))
     conn.execute(sa.delete(t.plan).where(t.plan.c.area_id.in_(gone)))
     links = sa.select(t.voting_link.c.id).where(t.voting_link.c.area_id.in_(gone))
     conn.execute(sa.delete(t.invitation).where(t.invitation.c.voting_link_id.in_(links)))
@@ -389,13 +389,13 @@ def _write_areas(
     token_ids: dict[tuple[str, str], int] = {}
     rows = []
     for area in areas:
-        area_ids[area.name] = there.get(area.name, free)
-        free += area.name not in there
+        area_ids[area.name] = known.get(area.name, free)
+        free += area.name not in known
         for place, text in enumerate(area.tokens):
             token_ids[area.name, text] = token_id
             rows.append((token_id, area_ids[area.name], text, place, origins.get((area.name, text), "given")))
             token_id += 1
-    new = [(area_ids[a.name], project_id, a.name, place) for place, a in enumerate(areas) if a.name not in there]
+    new = [(area_ids[a.name], project_id, a.name, place) for place, a in enumerate(areas) if a.name not in known]
     insert_rows(conn, t.area, ["id", "project_id", "name", "position"], new)
     for place, area in enumerate(areas):
         conn.execute(sa.update(t.area).where(t.area.c.id == area_ids[area.name]).values(position=place))

@@ -77,8 +77,8 @@ def use_list(
     is read so ever after. `InputError` if it is none.
     """
     name = safe_name(filename)
-    found = read_frequencies(data, name, encoding=encoding)
-    source = FrequencySource("corpus", found.label, share=terms.share, lower=terms.lower)
+    frequencies = read_frequencies(data, name, encoding=encoding)
+    source = FrequencySource("corpus", frequencies.label, share=terms.share, lower=terms.lower)
     _set(store, project_id, source, expected_revision, in_utf8(data, name, encoding), encoding)
 
 
