@@ -115,10 +115,10 @@ class Paper(Protocol):
         if plain:
             return super().intervals(votes, scores, level, rng, plain=True)
         n = _n_items(votes)
-        bootstrapped = bootstrap_intervals(votes, n, resamples=self.resamples, level=level, rng=rng, workers=None)
-        bounds = {"lower": bootstrapped.lower[scores.items], "upper": bootstrapped.upper[scores.items]}
+        found = bootstrap_intervals(votes, n, resamples=self.resamples, level=level, rng=rng, workers=None)
+        bounds = {"lower": found.lower[scores.items], "upper": found.upper[scores.items]}
         fit = scores.fit | {"bounds": BOUNDS}
-        return replace(scores, columns={**scores.columns, **bounds}, fit=fit, note=bootstrapped.reason)
+        return replace(scores, columns={**scores.columns, **bounds}, fit=fit, note=found.reason)
 
 
 class Uniform(Paper):
