@@ -260,8 +260,8 @@ def test_a_key_that_a_server_repeats_is_kept_nowhere(store, project, server, mon
 
 
 def test_a_slow_server_is_waited_for_and_left(store, project, server, monkeypatch):
-    monkeypatch.setattr("core.judges.chat.TIMEOUT", 0.05)
-    slow = iter([0.2])
+    monkeypatch.setattr("core.judges.chat.TIMEOUT", 0.5)
+    slow = iter([1.5])
 
     def answer(text: str) -> bytes:
         time.sleep(next(slow, 0.0))
