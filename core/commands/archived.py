@@ -254,8 +254,8 @@ def _with_items(whole: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     items = pd.DataFrame({"item": np.arange(len(distinct)), "area": distinct["area"]})
     items["token_a"] = distinct["a"].where(~swap, distinct["b"])
     items["token_b"] = distinct["b"].where(~swap, distinct["a"])
-    sides = {"left": places[0::2], "right": places[1::2], "left_swapped": turned[0::2], "right_swapped": turned[1::2]}
-    return whole.assign(**sides), items.astype({"area": "str", "token_a": "str", "token_b": "str"})
+    columns = {"left": places[0::2], "right": places[1::2], "left_swapped": turned[0::2], "right_swapped": turned[1::2]}
+    return whole.assign(**columns), items.astype({"area": "str", "token_a": "str", "token_b": "str"})
 
 
 def _comparisons(part: pd.DataFrame) -> pd.DataFrame:
