@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench import small_coverage
+from bench import small_coverage, table
 from bench.__main__ import main
 from bench.cells import Cell, Row, carry_out, means
 from bench.table import Line, measure, show
@@ -45,17 +45,33 @@ def test_the_bench_runs_and_prints_one_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "last"),
+    ("line", "slower", "last"),
     [
-        (Line("a", 0.5, 1.0, "peer"), "2.0 × faster"),
-        (Line("a", 1.0, 0.5, "peer"), "2.0 × slower"),
-        (Line("a", 0.2, limit=0.3), "within the limit 300 ms"),
-        (Line("a", 0.4, limit=0.3), "OVER THE limit 300 ms"),
+        (Line("a", 0.5, 1.0, "peer"), 1.0, "2.0 × faster"),
+        (Line("a", 1.0, 0.5, "peer"), 1.0, "2.0 × slower"),
+        (Line("a", 0.2, limit=0.3), 1.0, "within the limit 300 ms"),
+        (Line("a", 0.4, limit=0.3), 1.0, "OVER THE limit 300 ms"),
+        (Line("a", 0.4, limit=0.3), 1.5, "within the limit 300 ms × 1.50"),
+        (Line("a", 0.5, limit=0.3), 1.5, "OVER THE limit 300 ms × 1.50"),
+        (Line("a", 0.4, limit=0.3, unit="MB"), 1.5, "OVER THE limit 0 MB"),
+        (Line("a", 1.0, 0.5, "peer", least_ratio=0.6), 1.5, "2.0 × slower, UNDER 0.6 ×"),
     ],
 )
-def test_a_line_says_its_ratio_or_its_limit(line: Line, last: str) -> None:
+def test_a_line_says_its_ratio_or_its_limit(
+    line: Line, slower: float, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit in seconds is extended on a slower machine; one in memory, and a ratio, are what they are."""
+    monkeypatch.setattr(table, "pace", lambda: slower)
     assert line.cells()[3] == last
     assert last in show([line])
+
+
+def test_the_machines_pace_is_that_of_a_piece_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "USUAL_WORK", 1e-6)
+    much_slower = table.pace.__wrapped__()
+    monkeypatch.setattr(table, "USUAL_WORK", 1e6)
+    assert much_slower > 1000
+    assert table.pace.__wrapped__() == 1.0
 
 
 def test_measured_actions_take_turns() -> None:

@@ -103,7 +103,7 @@ def _use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 def open_page(key: str, project: str | None = None) -> AppTest:
     """Open a page of a project as a visitor would."""
-    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=30)
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=120)
     if project is not None:
         app.query_params["project"] = project
     if key != "project":  # the page that opens by itself; any other's address is its file's name

@@ -90,7 +90,7 @@ def one_of_each():
 
 @pytest.fixture
 def each() -> AppTest:
-    app = AppTest.from_function(one_of_each, default_timeout=30)
+    app = AppTest.from_function(one_of_each, default_timeout=120)
     app.session_state["people"] = {1: "Anna", 2: "Anna", 3: "Ben"}
     return app.run()
 

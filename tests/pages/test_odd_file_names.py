@@ -31,7 +31,7 @@ def test_a_picked_file_is_the_file(empty, tmp_path: Path, name: bytes) -> None:
     path = tmp_path / os.fsdecode(name)
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"a 1 2\nb 3 4\n")
-    app = AppTest.from_function(picker, args=(os.fsencode(path).hex(),), default_timeout=30).run()
+    app = AppTest.from_function(picker, args=(os.fsencode(path).hex(),), default_timeout=120).run()
     assert not app.exception
     assert app.text[0].value == "nothing"
     app.button[-1].click().run()

@@ -30,7 +30,7 @@ from ...votes.reasons import UploadEffect, count_answers, count_rows, report_tab
 from .. import schema as t
 from ..ballots.ballot_rows import Ballot, every_ballot_of, open_ballot_of
 from ..ballots.comparisons import comparisons_of, shown_of
-from ..command import command, insert_one, project_row
+from ..command import command, insert_one, many_rows, project_row
 from ..engine import Store, now
 from ..projects.plans import ballot_named, rankings_of, settings_for
 from ..scores.provisional import between, new_and_known, provisional_ranking_of, voters_heard
@@ -344,7 +344,7 @@ def accept_upload(
     its preview, saves that where the project hasn't changed since. `mapping` as for `preview_upload`.
     Raises `StoreError` if there is nothing in it to take.
     """
-    with command(store, project_id, "accept upload") as change:
+    with many_rows(), command(store, project_id, "accept upload") as change:
         conn = change.conn
         ballot = open_ballot_of(conn, project_id, area_id, code)
         if found is None or not _still_holds(found, change.project, ballot, data, mapping):
