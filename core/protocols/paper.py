@@ -143,12 +143,12 @@ class Paper(Protocol):
         if made == PLAIN:
             return super().intervals(votes, scores, level, rng, bounds=made)
         fitted = None
+        lower, upper = np.full(len(scores.items), np.nan), np.full(len(scores.items), np.nan)
         if made == WIDENED:
             n = _n_items(votes)
             found = bootstrap_intervals(votes, n, resamples=self.resamples, level=level, rng=rng, workers=None)
-            ends, note = (found.lower[scores.items], found.upper[scores.items]), found.reason
+            lower, upper, note = found.lower[scores.items], found.upper[scores.items], found.reason
         else:
-            ends = np.full((2, len(scores.items)), np.nan)
             note = too_few(len(np.unique(np.concatenate([ballot.voter for ballot in votes]))))
             try:
                 fitted = None if note else fit_votes(votes)
@@ -158,10 +158,11 @@ class Paper(Protocol):
                 note = f"An interval needs a fit of all votes. {error}"
             if fitted is not None:
                 places = np.searchsorted(fitted.items, scores.items)
-                ends = fitted_intervals(fitted.fit, joined(votes, fitted.items), places, scores.score, level)
+                given = joined(votes, fitted.items)
+                lower, upper = fitted_intervals(fitted.fit, given, places, scores.score, level)
         return replace(
             scores,
-            columns={**scores.columns, "lower": ends[0], "upper": ends[1]},
+            columns={**scores.columns, "lower": lower, "upper": upper},
             fit=scores.fit | named_bounds(made),
             note=note,
             state=fitted,
