@@ -82,8 +82,8 @@ def ranking() -> None:
                 format="%.3f",
                 help=(
                     "Upper bound of the score's 90% interval. It is of the share of votes that the item would win "
-                    "against all others, and reaches to the score where that lies beside. Ballots of the paper's protocol "
-                    "that an older Runoff closed have bounds of the score itself."
+                    "against all others, and reaches to the score where that lies beside. Ballots of the paper's "
+                    "protocol that an older Runoff closed have bounds of the score itself."
                 ),
             ),
             "votes": st.column_config.NumberColumn(help="Votes behind the score, over all its ballots."),
