@@ -4,8 +4,9 @@ Twelve cells, the paper's panel, α = ½. The similarities of campaign s are exp
 demo's cosines, in turn; its seed is (seed, s, cell). Ranks are the true ones; the true score of an item is the share of
 votes it would win against all others from the population that the voters were drawn from (1,000 voters). ρ_w and τ_w:
 intervals of six models against the true ranking, and of the differences of each and the next
-(`bench.votes_coverage`). “Paper” is the score by the paper's protocol, of a campaign of its own on the same items. The
-intervals that one campaign gives hang together, so standard errors are of the means of campaigns.
+(`bench.votes_coverage`). The intervals that one campaign gives hang together, so standard errors are of the means of
+campaigns. --protocol paper: the intervals around ȳ, as closing an item's last ballot left them; --bounds widened: as
+they were made before.
 
 Figures go to FOLDER, a file a cell, a line a campaign; what is there is not made again, and two runs of unlike --cell
 may go on beside each other. All resamples are refitted at once (`refit`), as many as --resamples, with the rules of
@@ -29,8 +30,9 @@ from scipy.special import expit, ndtri
 from bench.cells import DEMO, read_similarities
 from bench.votes_coverage import NOISE, Kind
 from core.evaluation.vote_intervals import interval
-from core.metrics import average_ranks, rank_weights
+from core.metrics import average_ranks, rank_weights, weighted_kendall, weighted_spearman
 from core.protocols import Held, Votes, protocol_of
+from core.protocols.base import FITTED, WIDENED
 from core.protocols.runoff import Runoff
 from core.scores import BallotVotes
 from core.scores.bradley_terry import BradleyTerry, expected_borda, fit_votes, joined
@@ -52,10 +54,13 @@ CELLS = (
 SIMILARITIES = ("exponential", "power law", "embedding")
 POPULATION = 1_000
 FIGURES = ("rho_w", "tau_w")
-COLUMNS = (
-    "score", "rank", "ρ_w", "difference of two", "τ_w", "difference of two", "score of the first ten",
-    "rank of the first ten", "paper: score",
-)  # fmt: skip
+COLUMNS = {
+    "runoff": (
+        "score", "rank", "ρ_w", "difference of two", "τ_w", "difference of two", "score of the first ten",
+        "rank of the first ten",
+    ),
+    "paper": ("score", "score of the first ten"),
+}  # fmt: skip
 CG_STEPS, ROUGHLY = 12, 1e-6
 CONCAVE = 0.1  # least second derivative in a voter's effects, of what the priors give, that is stepped by
 
@@ -247,18 +252,33 @@ def campaign(kind: Kind, pool: Floats, rng: np.random.Generator, resamples: int,
                 np.mean([b is not None and b.lower <= t <= b.upper for b, t in zip(bands, values[:, 1], strict=True)])
             )
     return {
-        "held": [*held.mean(axis=1), *shares, *held[:, top].mean(axis=1), _paper(kind, z, score, rng)],
+        "held": [*held.mean(axis=1), *shares, *held[:, top].mean(axis=1)],
         "width": [float(np.mean(upper - lower)), float(np.mean(worst - best))],
         "figures": found[:, -1, 1].tolist(),
     }
 
 
-def _paper(kind: Kind, z: Floats, score: Floats, rng: np.random.Generator) -> float:
-    """The share of ȳ's intervals that held, by the paper's protocol."""
-    votes, paper = _held(kind, z, "paper", rng), protocol_of("paper")
-    held = paper.field([Held(ballot) for ballot in votes])
-    found = paper.intervals(votes, held, 0.9, rng).columns
-    return float(np.mean((found["lower"] <= score) & (score <= found["upper"])))
+def paper_campaign(kind: Kind, pool: Floats, rng: np.random.Generator, bounds: str) -> dict[str, Any]:
+    """The same of a campaign by the paper's protocol: shares of intervals around ȳ that held, and their mean width.
+
+    Those of an item are made when its last ballot is closed, by the votes of the ballots up to then.
+    """
+    z = kind.draw(pool, rng)
+    score, rank = population_scores(z, rng), average_ranks(np.abs(z))
+    paper, held = protocol_of("paper"), list[Held]()
+    ends = np.full((2, kind.items), np.nan)
+    for votes in _held(kind, z, "paper", rng):
+        scored = paper.score(votes, held)
+        held.append(Held(votes, scored))
+        columns = paper.intervals([ballot.votes for ballot in held], scored, 0.9, rng, bounds=bounds).columns
+        ends[:, scored.items] = columns["lower"], columns["upper"]
+    inside = (ends[0] <= score) & (score <= ends[1])
+    found = paper.field(held).rank_by
+    return {
+        "held": [float(np.mean(inside)), float(np.mean(inside[rank <= 10]))],
+        "width": [float(np.nanmean(ends[1] - ends[0]))],
+        "figures": [weighted_spearman(found, np.abs(z)), weighted_kendall(found, np.abs(z))],
+    }
 
 
 @click.command()
@@ -266,27 +286,43 @@ def _paper(kind: Kind, z: Floats, score: Floats, rng: np.random.Generator) -> fl
 @click.option("--campaigns", "n", default=60, show_default=True, help="Of each cell.")
 @click.option("--seed", default=29_401, show_default=True)
 @click.option("--cell", "cells", multiple=True, type=int, help="Only this cell, from 0. Repeatable.")
+@click.option("--protocol", type=click.Choice(list(COLUMNS)), default="runoff", show_default=True)
+@click.option("--bounds", type=click.Choice([FITTED, WIDENED]), default=FITTED, help="Of paper: today's, or 0.9's.")
 @click.option("--resamples", default=100, show_default=True, help="The program takes 300 for scores and ranks.")
 @click.option("--exact", is_flag=True, help="The program's own refits, one by one.")
 @click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
-def main(folder: Path, n: int, seed: int, cells: tuple[int, ...], resamples: int, exact: bool, seconds: float) -> None:
+def main(
+    folder: Path,
+    n: int,
+    seed: int,
+    cells: tuple[int, ...],
+    protocol: str,
+    bounds: str,
+    resamples: int,
+    exact: bool,
+    seconds: float,
+) -> None:
     """Simulate the campaigns that FOLDER lacks, one of each at a time, and print how often 90% intervals held."""
     pool, start = read_similarities(DEMO), time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    chosen, how = cells or tuple(range(len(CELLS))), f"{resamples}{'-exact' * exact}-{seed}"
-    paths = {cell: folder / f"{'-'.join(map(str, CELLS[cell]))}-{how}.jsonl" for cell in chosen}
+    chosen = cells or tuple(range(len(CELLS)))
+    how = f"{bounds}-{seed}" if protocol == "paper" else f"{resamples}{'-exact' * exact}-{seed}"
+    paths = {cell: folder / f"{'-'.join(map(str, CELLS[cell]))}-{protocol}-{how}.jsonl" for cell in chosen}
     for number in range(n):
         for cell, path in paths.items():
             there = path.read_text().count("\n") if path.exists() else 0
             if there > number or time.monotonic() - start > seconds:
                 continue
             kind = Kind(SIMILARITIES[number % 3], *CELLS[cell])
-            found = campaign(kind, pool, np.random.default_rng((seed, number, cell)), resamples, exact)
+            rng = np.random.default_rng((seed, number, cell))
+            if protocol == "paper":
+                found = paper_campaign(kind, pool, rng, bounds)
+            else:
+                found = campaign(kind, pool, rng, resamples, exact)
             with path.open("a") as file:
                 file.write(json.dumps(found) + "\n")
-    click.echo(
-        f"| | campaigns | {' | '.join(COLUMNS)} | ρ_w, τ_w of the scores |\n" + "|---" * (3 + len(COLUMNS)) + "|"
-    )
+    columns = " | ".join(COLUMNS[protocol])
+    click.echo(f"| | campaigns | {columns} | ρ_w, τ_w of the scores |\n" + "|---" * (3 + len(COLUMNS[protocol])) + "|")
     for cell, path in paths.items():
         rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
         if len(rows) < 2:

@@ -81,8 +81,9 @@ def ranking() -> None:
                 "to",
                 format="%.3f",
                 help=(
-                    "Upper bound of the score's 90% interval; voters were resampled 1,000 times. "
-                    "By the paper's protocol an item that won every vote has an interval of no width."
+                    "Upper bound of the score's 90% interval. It is of the share of votes that the item would win "
+                    "against all others, and reaches to the score where that lies beside. Ballots of the paper's "
+                    "protocol that an older Runoff closed have bounds of the score itself."
                 ),
             ),
             "votes": st.column_config.NumberColumn(help="Votes behind the score, over all its ballots."),

@@ -6,10 +6,11 @@ import json
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from bench import small_coverage, table
+from bench import small_coverage, table, token_prior
 from bench.__main__ import main
 from bench.cells import Cell, Row, carry_out, means
 from bench.table import Line, measure, show
@@ -140,3 +141,28 @@ def test_coverage_of_small_campaigns_goes_on_where_it_was_broken_off(tmp_path) -
     header, _, *lines = shown.splitlines()
     assert [line.count("|") for line in lines] == [header.count("|")] * 2
     assert lines[0].startswith("| 20 items, 300 votes, 5 voters, 2 ballots | 2 | ")
+
+
+def test_the_token_priors_fit_is_the_fit_where_its_prior_is_the_ridge_and_finds_what_tokens_make() -> None:
+    names = [f"t{k}" for k in range(8)]
+    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+    area = pd.DataFrame(pairs, columns=["token_a", "token_b"])
+    shared = token_prior.shared_tokens(area)
+    assert set(np.diag(shared)) == {2}
+    assert shared[0].sum() == 2 + 2 * 6
+    rng = np.random.default_rng(5)
+    of_token = np.linspace(-2, 2, 8)
+    theta = np.array([of_token[names.index(a)] + of_token[names.index(b)] for a, b in pairs])
+    found = []
+    for truth in (theta, rng.permutation(theta)):
+        first = rng.integers(len(theta), size=900)
+        second = (first + rng.integers(1, len(theta), size=900)) % len(theta)
+        won = (rng.random(900) < 1 / (1 + np.exp(truth[second] - truth[first]))).astype(float)
+        fit = fit_votes([BallotVotes(np.arange(len(theta)), first, second, won, rng.integers(10, size=900))]).fit
+        same, _ = token_prior.most_likely(fit, np.eye(len(theta)) / fit.ridge, np.zeros(len(theta)))
+        assert same == pytest.approx(fit.theta, abs=2e-3)
+        fitted, (own, token) = token_prior.with_prior(fit, shared)
+        found.append((token / own, np.corrcoef(fitted, truth)[0, 1] - np.corrcoef(fit.theta, truth)[0, 1]))
+    assert found[0][0] > 4 > 1 > found[1][0]
+    assert found[0][1] > 0.01
+    assert abs(found[1][1]) < 0.01

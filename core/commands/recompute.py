@@ -20,6 +20,7 @@ import pandas as pd
 from ..errors import InputError, RunoffError
 from ..metrics import Rounding, absolutely_rounded_scores, rounded_scores
 from ..protocols import protocol_of
+from ..protocols.base import PLAIN
 from ..scores import BallotVotes
 from ..store.ballots.ballot_rows import Ballot
 from ..store.projects.plans import PILOT
@@ -287,7 +288,7 @@ class _Ranking:
         rows: pd.DataFrame,
     ) -> pd.DataFrame | None:
         """Compare what a closed ballot stored. `rows`, its items, gets the scores; those of all items are returned."""
-        scored = scores_of(held, ballot, plain="bounds" not in fit)
+        scored = scores_of(held, ballot, bounds=fit.get("bounds", PLAIN))
         order = np.argsort(scored.items)
         items = scored.items[order]
         values = {name: column[order] for name, column in columns_of(ballot, scored).items()}

@@ -39,7 +39,9 @@ AIMS = {BOTH: "ρ_w and τ_w alike", "rho_w": "ρ_w", "tau_w": "τ_w"}  # what a
 N_TOP = 10  # the top that is spoken of: what of it a cut may lose, what another ballot would change
 FEWEST_VOTERS = 4  # fewest that have halves
 RESAMPLES = 300  # of the voters, behind an interval
-BOUNDS = "widened"  # what a stored fit says of its intervals' bounds: another way to make them gets a name of its own
+# How intervals' bounds are made, as a stored fit names it: percentiles of resampled scores as they are (no name), or
+# widened for few voters and few votes; or by the standard errors of a fit of all votes.
+PLAIN, WIDENED, FITTED = "", "widened", "fitted"
 WORTH_VOTES = 4_000_000  # votes scored in all, from which on more processes are started
 
 
@@ -150,6 +152,7 @@ class Protocol(ABC):
     name: ClassVar[str]
     about: ClassVar[ProtocolInfo]
     resamples: ClassVar[int] = RESAMPLES
+    bounds: ClassVar[str] = WIDENED  # how those of new intervals are made
 
     # What only a protocol knows
 
@@ -249,17 +252,24 @@ class Protocol(ABC):
         yield of_all.items, drawn
 
     def intervals(
-        self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator, *, plain: bool = False
+        self,
+        votes: Sequence[VotesOf],
+        scores: Scored,
+        level: float,
+        rng: np.random.Generator,
+        *,
+        bounds: str | None = None,
     ) -> Scored:
         """The scores after the last ballot with the columns `lower` and `upper`, or with a note why they are empty.
 
-        plain : as Runoff made them before it widened them for few voters and few votes; else the fit names `BOUNDS`.
+        bounds : how a stored fit says they were made, `PLAIN`, `WIDENED` or `FITTED`; None as the protocol does now.
         """
+        made = self.bounds if bounds is None else bounds
         n_voters = len(np.unique(np.concatenate([ballot.voter for ballot in votes])))
         lower, upper = np.full(len(scores.items), np.nan), np.full(len(scores.items), np.nan)
         note = too_few(n_voters)
         if not note:
-            tails = ((1 - level) / 2, (1 + level) / 2) if plain else widened_tails(n_voters, level)
+            tails = ((1 - level) / 2, (1 + level) / 2) if made == PLAIN else widened_tails(n_voters, level)
             for items, drawn in self.resample(
                 votes, self.field([Held(ballot) for ballot in votes]), self.resamples, rng
             ):
@@ -268,7 +278,7 @@ class Protocol(ABC):
         return replace(
             scores,
             columns={**scores.columns, "lower": lower, "upper": upper},
-            fit=scores.fit if plain else scores.fit | {"bounds": BOUNDS},
+            fit=scores.fit | named_bounds(made),
             note=note,
         )
 
@@ -332,6 +342,11 @@ class Protocol(ABC):
 def balanced(items: Ints, n: int, rng: np.random.Generator) -> Ints:
     """The store's sampler: every item equally often in either column too, within one."""
     return draw_uniform(items, n, rng=rng)
+
+
+def named_bounds(made: str) -> dict[str, str]:
+    """What a stored fit says of how its bounds were made; plain ones have no name."""
+    return {} if made == PLAIN else {"bounds": made}
 
 
 def too_few(n_voters: int) -> str:

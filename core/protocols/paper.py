@@ -15,11 +15,26 @@ import numpy as np
 
 from ..ballots.draw import select_items
 from ..base.parallel import Progress
+from ..errors import DisconnectedError, NotConvergedError
 from ..plan import Plan
 from ..scores.borda import VotesOf, chained, tally
-from ..scores.uncertainty import bootstrap_intervals, resampled_scores
+from ..scores.bradley_terry import fit_votes, joined
+from ..scores.uncertainty import bootstrap_intervals, fitted_intervals, resampled_scores
 from ..tables import Floats, Ints
-from .base import BOUNDS, Held, Mode, Protocol, ProtocolInfo, Sampler, Scored, SelectedItems
+from .base import (
+    FITTED,
+    PLAIN,
+    WIDENED,
+    Held,
+    Mode,
+    Protocol,
+    ProtocolInfo,
+    Sampler,
+    Scored,
+    SelectedItems,
+    named_bounds,
+    too_few,
+)
 
 REFERENCE = (
     "P. Lombardo, A. Boiardi, L. Colombo, A. Schiavone, N. Tamagnone (2020): Top-Rank-Focused Adaptive Vote Collection "
@@ -70,6 +85,7 @@ class Paper(Protocol):
     name = "paper"
     about = BORDA
     resamples = 1000
+    bounds = FITTED
 
     def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
         """The highest ȳ of the last ballot's items."""
@@ -109,16 +125,47 @@ class Paper(Protocol):
         yield from resampled_scores(votes, _n_items(votes), resamples=n, rng=rng)
 
     def intervals(
-        self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator, *, plain: bool = False
+        self,
+        votes: Sequence[VotesOf],
+        scores: Scored,
+        level: float,
+        rng: np.random.Generator,
+        *,
+        bounds: str | None = None,
     ) -> Scored:
-        """Percentiles of ȳ over resamples of the voters."""
-        if plain:
-            return super().intervals(votes, scores, level, rng, plain=True)
-        n = _n_items(votes)
-        found = bootstrap_intervals(votes, n, resamples=self.resamples, level=level, rng=rng, workers=None)
-        bounds = {"lower": found.lower[scores.items], "upper": found.upper[scores.items]}
-        fit = scores.fit | {"bounds": BOUNDS}
-        return replace(scores, columns={**scores.columns, **bounds}, fit=fit, note=found.reason)
+        """Intervals of the share of votes that an item would win against all others, out to its ȳ; `fitted_intervals`.
+
+        Where votes leave items apart there are none. The fit is the scores' state. Older bounds are percentiles of ȳ
+        over resamples of the voters.
+        """
+        made = self.bounds if bounds is None else bounds
+        if made == PLAIN:
+            return super().intervals(votes, scores, level, rng, bounds=made)
+        fitted = None
+        lower, upper = np.full(len(scores.items), np.nan), np.full(len(scores.items), np.nan)
+        if made == WIDENED:
+            n = _n_items(votes)
+            found = bootstrap_intervals(votes, n, resamples=self.resamples, level=level, rng=rng, workers=None)
+            lower, upper, note = found.lower[scores.items], found.upper[scores.items], found.reason
+        else:
+            note = too_few(len(np.unique(np.concatenate([ballot.voter for ballot in votes]))))
+            try:
+                fitted = None if note else fit_votes(votes)
+            except DisconnectedError as error:
+                note = f"An interval needs votes that join all items; found {len(error.parts):,} parts that none joins."
+            except NotConvergedError as error:
+                note = f"An interval needs a fit of all votes. {error}"
+            if fitted is not None:
+                places = np.searchsorted(fitted.items, scores.items)
+                given = joined(votes, fitted.items)
+                lower, upper = fitted_intervals(fitted.fit, given, places, scores.score, level)
+        return replace(
+            scores,
+            columns={**scores.columns, "lower": lower, "upper": upper},
+            fit=scores.fit | named_bounds(made),
+            note=note,
+            state=fitted,
+        )
 
 
 class Uniform(Paper):

@@ -33,8 +33,8 @@ from ..tables import Floats, Ints
 from .base import (
     AIMS,
     BOTH,
-    BOUNDS,
     N_TOP,
+    PLAIN,
     RESAMPLES,
     Held,
     Mode,
@@ -44,6 +44,7 @@ from .base import (
     Scored,
     SelectedItems,
     check_halves,
+    named_bounds,
     too_few,
 )
 from .paper import REFERENCE
@@ -212,16 +213,24 @@ class Runoff(Protocol):
         yield fitted.items, moved.theta.T
 
     def intervals(
-        self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator, *, plain: bool = False
+        self,
+        votes: Sequence[VotesOf],
+        scores: Scored,
+        level: float,
+        rng: np.random.Generator,
+        *,
+        bounds: str | None = None,
     ) -> Scored:
         """Intervals of scores and ranks, what the fit says of itself, and who can't be told from the first.
 
         The ridge draws the extremes of resamples in, so that an interval is widened where it would miss its own score.
         """
         fitted: FittedVotes = scores.state
+        made = self.bounds if bounds is None else bounds
+        plain = made == PLAIN
         first, second, outcome, voter = joined(votes, fitted.items)
         names = ("lower", "upper", "rank_lower", "rank_upper")
-        bounds = {name: np.full(len(fitted.items), np.nan) for name in names}
+        columns = {name: np.full(len(fitted.items), np.nan) for name in names}
         note, tied = too_few(len(np.unique(voter))), list[int]()
         if not note:
             moved = resample_voters(
@@ -231,11 +240,11 @@ class Runoff(Protocol):
                 names, moved.score_intervals(level, plain=plain), (np.minimum, np.maximum), strict=False
             ):
                 bound = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)
-                bounds[name] = wider(bound, fitted.scores)
-            bounds |= dict(zip(names[2:], moved.rank_intervals(level, plain=plain), strict=True))
+                columns[name] = wider(bound, fitted.scores)
+            columns |= dict(zip(names[2:], moved.rank_intervals(level, plain=plain), strict=True))
             tied = fitted.items[moved.tied_for_first(level)].tolist()
-        columns = {**scores.columns, "error": fitted.fit.standard_error, **bounds}
-        fit = _described(fitted, votes) | ({} if plain else {"bounds": BOUNDS}) | {"tied_for_first": tied}
+        columns = {**scores.columns, "error": fitted.fit.standard_error, **columns}
+        fit = _described(fitted, votes) | named_bounds(made) | {"tied_for_first": tied}
         return replace(scores, columns=columns, fit=fit, note=note)
 
     def halves(

@@ -1,8 +1,13 @@
-"""Uncertainty of scores and ranks over voters: a bootstrap of the paper's chain of scores, and of Bradley–Terry scores.
+"""Uncertainty of scores and ranks over voters: a bootstrap of Bradley–Terry scores and of the paper's chain of scores,
+and intervals of the paper's scores by a fit.
 
 The votes of one voter hang together, so whole voters are drawn with replacement, with all their votes in all ballots
 (cluster bootstrap). The item lists of the ballots stay as they were drawn. By the paper's protocol every resample runs
 through the whole chain of Borda scores, rescaling and averaging again.
+
+No resample knows that ȳ lies beside the share of votes that an item would win against all others: those who go on were
+lucky, and noise in x draws the slopes in. A fit of all votes has neither fault: it takes opponents for what they are,
+and all votes for what they say, those that let an item in too. So intervals around ȳ are its (`fitted_intervals`).
 
 A resample of Bradley–Terry scores is not fitted anew to the end: a few Newton steps from the fit, in which votes count
 as often as their voters were drawn, land near where the new fit would. The voters' effects move too: how much each is
@@ -14,7 +19,8 @@ drawn out by √(V/(V−1)). Few votes do so too: of an item that won nearly all
 
 Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation.vote_intervals`.
 
-Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7, 3.8 and 5.3.
+References: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7, 3.8 and 5.3; Liang, Zeger
+(1986), Longitudinal data analysis using generalized linear models, Biometrika 73 (`clustering`).
 """
 
 from __future__ import annotations
@@ -27,6 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+from scipy.special import ndtri
 
 from ..base.estimates import MIN_VOTERS, widened_tails
 from ..base.parallel import Progress, check_workers, spread, workers_for
@@ -34,7 +41,7 @@ from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
 from ..tables import Floats, Ints, VoteColumns
 from .borda import VotesOf, chained, check_range, places_of, updated_mean
-from .bradley_terry import BradleyTerry
+from .bradley_terry import BradleyTerry, expected_borda
 from .newton import Start, minimise
 from .pair_graph import PairGraph
 from .voter_effects import Data, Effects, Likelihood
@@ -206,6 +213,57 @@ def _by_vote(fit: BradleyTerry, first: ArrayLike, second: ArrayLike, outcome: Ar
     if n != int(fit.votes.sum()) // 2:
         raise InputError(f"The fit is of {int(fit.votes.sum()) // 2} votes, and {n} were given.")
     return Likelihood(data, np.nan_to_num(fit.theta), fit.effects)
+
+
+def fitted_intervals(
+    fit: BradleyTerry, votes: VoteColumns, items: Ints, scores: Floats, level: float = 0.9
+) -> tuple[Floats, Floats]:
+    """Intervals of the share of votes that items would win against all others, by the fit of all votes, (n,) each.
+
+    θ ± z·√(φ·V/(V−1)) standard errors, for V voters and the φ of `clustering`, as expected Borda scores; and out to the
+    item's own score, where that lies beside. NaN for an item without a vote.
+
+    Parameters
+    ----------
+    fit : of these votes, as they were given to `fit_bradley_terry`.
+    items : whose intervals are wanted, positions in the fit, (n,); scores : their published scores in [0, 1], (n,).
+
+    Raises `DisconnectedError` where votes leave items apart, and `InputError` as `resample_voters`.
+    """
+    fit.require_one_part()
+    n_voters = len(np.unique(votes[3]))
+    if n_voters < 2:
+        raise InputError(f"An interval needs votes of at least two voters, found {n_voters}.")
+    far = ndtri(_tails(level)[1]) * np.sqrt(clustering(fit, votes, items) * n_voters / (n_voters - 1))
+    known = np.flatnonzero(fit.votes[items] > 0)
+    field = fit.theta[fit.votes > 0]
+    theta, error = fit.theta[items[known]], fit.standard_error[items[known]]
+    result = np.full((2, len(items)), np.nan)
+    for row, side, outer in ((0, -far, np.fmin), (1, far, np.fmax)):
+        bound = expected_borda(theta + side * error, lapse=fit.lapse, field=field)
+        result[row, known] = outer(bound, scores[known])
+    return result[0], result[1]
+
+
+def clustering(fit: BradleyTerry, votes: VoteColumns, items: Ints) -> float:
+    """How many times as large the variance of these items' θ is as if a voter's votes were independent; 1 at least.
+
+    A voter who has an item too high has it so in every vote on it, which no standard error of single votes knows. Of
+    each item the derivatives of the log-likelihood are added up by voter, squared and summed, times V/(V−1), and set
+    against the sum of the single ones' squares, each times n/(n−1) for the θ that its n votes were fitted with. The
+    ratio is of the sums over all of `items`, since one item's says little. Parameters as of `fitted_intervals`.
+    """
+    first, second, outcome, voter = votes
+    codes, cluster = np.unique(np.asarray(voter), return_inverse=True)
+    pull = _by_vote(fit, first, second, outcome).score()
+    item, of_vote = np.concatenate((first, second)), np.concatenate((pull, -pull))
+    wanted = np.isin(item, items)
+    item, of_vote = item[wanted], of_vote[wanted]
+    _, cell = np.unique(item * len(codes) + np.tile(cluster, 2)[wanted], return_inverse=True)
+    together = np.sum(np.bincount(cell, of_vote) ** 2) * len(codes) / (len(codes) - 1)
+    times = fit.votes[item]
+    apart = np.sum(of_vote**2 * times / np.maximum(times - 1, 1))
+    return float(max(1.0, together / apart)) if apart > 0 else 1.0
 
 
 def _tails(level: float) -> tuple[float, float]:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.runoff_table import read_similarities
+from bench.small_coverage import paper_campaign
+from bench.votes_coverage import DEMO, Kind
 from core.ballots import draw_comparisons
 from core.base.estimates import widened_tails
 from core.errors import InputError
+from core.protocols import protocol_of
+from core.protocols.base import FITTED, WIDENED
 from core.scores import BallotVotes, bootstrap_intervals, final_scores, score_campaign
 from core.scores import uncertainty as module
-from core.scores.uncertainty import quantiles
+from core.scores.bradley_terry import fit_votes, joined
+from core.scores.uncertainty import clustering, fitted_intervals, quantiles
 
 
 def campaign(n=12, appearances=8, sizes=(12, 6, 3), n_voters=9, seed=0):
@@ -167,3 +173,77 @@ def test_bad_options(options):
 def test_item_beyond_the_project():
     with pytest.raises(InputError, match="has 5 items"):
         bootstrap_intervals(campaign(), 5, rng=np.random.default_rng(1))
+
+
+def fit_of(ballots):
+    fitted = fit_votes(ballots)
+    return fitted.fit, joined(ballots, fitted.items)
+
+
+def test_fitted_intervals_of_an_item_that_never_lost_have_a_width():
+    first, n = campaign(n_voters=9, appearances=10)[0], 12
+    wins = np.where(first.first == 0, 1.0, np.where(first.second == 0, 0.0, first.outcome))
+    ballots = [BallotVotes(first.items, first.first, first.second, wins, first.voter)]
+    scores = score_campaign(ballots, n)[0].mean
+    assert scores[0] == 1
+    percentiles = bootstrap_intervals(ballots, n, rng=np.random.default_rng(1))
+    assert (percentiles.lower[0], percentiles.upper[0]) == (1, 1)
+    lower, upper = fitted_intervals(*fit_of(ballots), np.arange(n), scores)
+    assert lower[0] < 0.95
+    assert upper[0] == 1
+    assert (lower <= scores).all()
+    assert (scores <= upper).all()
+    assert ((lower >= 0) & (upper <= 1)).all()
+
+
+def test_fitted_intervals_are_of_the_items_asked_for_and_wider_at_a_higher_level():
+    fit, votes = fit_of(campaign())
+    scores = fit.expected_borda()
+    lower, upper = fitted_intervals(fit, votes, np.arange(12), scores)
+    some = np.array([7, 2])
+    wide = fitted_intervals(fit, votes, np.arange(12), scores, level=0.99)
+    assert (wide[0] < lower).all()
+    assert (wide[1] > upper).all()
+    beside = fitted_intervals(fit, votes, some, np.array([1.1, -0.1]))
+    assert beside[1][0] == 1.1
+    assert beside[0][1] == -0.1
+
+
+def test_votes_of_one_voter_that_hang_together_make_intervals_wider():
+    rng = np.random.default_rng(3)
+    items = np.arange(20)
+    pairs = draw_comparisons(items, 40, rng=rng)
+    outcome = (rng.random(len(pairs)) < 1 / (1 + np.exp(0.15 * (pairs[:, 0] - pairs[:, 1])))).astype(float)
+    found = []
+    for times in (1, 4):  # each vote given so often by the same voter, of as many votes in all
+        part = np.repeat(np.arange(len(pairs) // times), times)
+        voter = np.repeat(rng.integers(12, size=len(pairs) // times), times)
+        ballot = BallotVotes(items, pairs[part, 0], pairs[part, 1], outcome[part], voter)
+        fit, votes = fit_of([ballot])
+        found.append(clustering(fit, votes, items))
+    assert found[0] < 1.5
+    assert 2.5 < found[1] < 6
+
+
+def test_without_all_items_joined_the_papers_protocol_has_no_interval_and_says_why():
+    items = np.arange(6)
+    first, second = np.tile([0, 1, 3, 4], 5), np.tile([1, 2, 4, 5], 5)
+    votes = BallotVotes(items, first, second, np.tile([1.0, 0.0, 1.0], 7)[:20], np.repeat(np.arange(5), 4))
+    paper = protocol_of("paper")
+    found = paper.intervals([votes], paper.score(votes, []), 0.9, np.random.default_rng(1))
+    assert np.isnan(found.columns["lower"]).all()
+    assert found.note == "An interval needs votes that join all items; found 2 parts that none joins."
+
+
+def test_intervals_around_scores_of_the_papers_protocol_hold_what_items_would_win():
+    """60 items, 30 voters, 14 votes an item in a ballot: percentiles of resampled scores hold .85 (docs/runoff.md)."""
+    pool = read_similarities(DEMO)
+    kind = Kind("exponential", 60, 3, 840, 30)
+    held = {
+        bounds: np.mean(
+            [paper_campaign(kind, pool, np.random.default_rng((29_913, s)), bounds)["held"][0] for s in range(12)]
+        )
+        for bounds in (FITTED, WIDENED)
+    }
+    assert 0.86 <= held[FITTED] <= 0.95
+    assert held[WIDENED] < held[FITTED] - 0.02

@@ -80,7 +80,7 @@ ballot_item = Table(
     Column("y", Float),
     Column("mean", Float),  # ȳ at closing, with the number of y's in it
     Column("count", Integer),
-    Column("lower", Float),  # 90% interval of the mean, voters resampled; NULL where there is none
+    Column("lower", Float),  # 90% interval of the score; NULL where there is none
     Column("upper", Float),
     sqlite_with_rowid=False,
 )

@@ -19,7 +19,7 @@ from ...base.estimates import LEVEL
 from ...errors import StoreError
 from ...metrics import Rounding, average_ranks
 from ...protocols import Held, protocol_of
-from ...protocols.base import BOTH
+from ...protocols.base import BOTH, FITTED
 from ...scores import borda
 from ...tables import BALLOT_SCORES, DATASET, ITEMS
 from .. import schema as t
@@ -142,7 +142,10 @@ def _method(parts: Sequence[_RankingDataset]) -> dict[Hashable, Any]:
     every = [protocol_of(part.protocol).about for part in parts] or [protocol_of(DEFAULT).about]
     about = next((one for one in every if one.whole_field), every[0])
     what = "score and rank" if about.whole_field else "the score"
-    interval = {"level": LEVEL, "kind": f"percentile bootstrap of {what}, voters resampled"}
+    kind = f"percentile bootstrap of {what}, voters resampled"
+    if not about.whole_field and any(part.bounds == FITTED for part in parts):
+        kind = "share of votes the item would win against all others, by a fit of all votes, out to its score"
+    interval = {"level": LEVEL, "kind": kind}
     return {"estimator": about.estimator, "scale": about.scale, "interval": interval}
 
 
@@ -158,6 +161,7 @@ class _RankingDataset:
     n_planned: int | None
     described: dict[str, Any]
     protocol: str
+    bounds: str  # how those of the last closed ballot were made (`protocols.base`)
 
 
 def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _RankingDataset:
@@ -172,7 +176,8 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _RankingDat
         "plan": _described(found[1]) if found else None,
         "seeds": {"plan": found[1].seed if found else None, "ballots": [ballot.seed for ballot in ballots]},
     }
-    if closed and "audit" in (fit := closed_fit_of(conn, closed[-1].id)):
+    fit = closed_fit_of(conn, closed[-1].id) if closed else {}
+    if "audit" in fit:
         described["cut_audit"] = fit["audit"]
     if closed and (next_ballot := stored_next_ballot_value(conn, closed[-1].id)) is not None:
         if next_ballot.by_chance:
@@ -181,7 +186,8 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _RankingDat
             described["two_camps"] = list(next_ballot.camps)
     planned = found[1].n_ballots if found else None
     protocol = ballots[-1].protocol if ballots else found[1].protocol if found else DEFAULT
-    return _RankingDataset(ranking, dataset, items, by_ballot, len(closed), planned, described, protocol)
+    bounds = str(fit.get("bounds", ""))
+    return _RankingDataset(ranking, dataset, items, by_ballot, len(closed), planned, described, protocol, bounds)
 
 
 def _summed(parts: Sequence[_RankingDataset]) -> dict[Hashable, Any]:

@@ -61,10 +61,10 @@ class NewScores:
         return self.scored.state if isinstance(self.scored.state, FittedVotes) else None
 
 
-def scores_of(votes: Sequence[BallotVotes], ballot: Ballot, *, plain: bool = False) -> Scored:
+def scores_of(votes: Sequence[BallotVotes], ballot: Ballot, *, bounds: str | None = None) -> Scored:
     """The scores after a ballot with their intervals, by the votes of all ballots up to it.
 
-    The same votes give the same bits. plain : bounds as of `Protocol.intervals`.
+    The same votes give the same bits. bounds : as of `Protocol.intervals`.
 
     Raises `StoreError` where an item would have no score, `DisconnectedError` where votes leave items apart.
     """
@@ -77,7 +77,7 @@ def scores_of(votes: Sequence[BallotVotes], ballot: Ballot, *, plain: bool = Fal
             "Collect more results before the ballot is closed."
         )
     rng = np.random.default_rng([ballot.seed, FOR_INTERVALS])
-    return protocol.intervals(votes, scored, LEVEL, rng, plain=plain)
+    return protocol.intervals(votes, scored, LEVEL, rng, bounds=bounds)
 
 
 def columns_of(ballot: Ballot, scored: Scored) -> dict[str, np.ndarray]:
