@@ -148,9 +148,12 @@ def _seal(conn: sa.Connection, project_id: str, revision: int, which: sa.ColumnE
     return n_sealed
 
 
-def unseal(conn: sa.Connection, which: sa.ColumnElement[bool]) -> None:
-    """Let assignments point to no seal, as what was answered in them is written anew; the seals themselves stay."""
-    conn.execute(sa.update(t.assignment).where(which, _A.seal_id.is_not(None)).values(seal_id=None))
+_UNSEAL = sa.update(t.assignment).where(_A.id == sa.bindparam("of"), _A.seal_id.is_not(None)).values(seal_id=None)
+
+
+def unseal(conn: sa.Connection, assignment_id: int) -> None:
+    """Let an assignment point to no seal, as what was answered in it is written anew; the seals themselves stay."""
+    conn.execute(_UNSEAL, {"of": assignment_id})
 
 
 def _for_hash(content: str) -> bytes:
