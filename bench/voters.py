@@ -94,6 +94,8 @@ class HttpVoter:
                 while place and len(self.confirmed) < n_votes:
                     await asyncio.sleep(self.think * rng.uniform(0.5, 1.5))
                     place = await self._answer(connection, form, place, rng.choice(("left", "right", "tie")))
+                if len(self.confirmed) == n_votes:  # another task would be kept from those who still vote
+                    break
                 page = (await self._ask(connection, "GET", f"/v/{self.code}")).body
                 if "/more" in page:
                     form = hidden(page, "form", "more")

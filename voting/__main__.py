@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import socket
@@ -61,6 +62,9 @@ def main(host: str, port: int, behind_proxy: bool, until_input_ends: bool) -> No
         ws="none",
     )
     server = uvicorn.Server(config)
+    # All voters wait while garbage is looked for; what the libraries hold need not be looked at each time.
+    gc.collect()
+    gc.freeze()
     if until_input_ends:
         threading.Thread(target=_end_with_input, args=(server,), daemon=True).start()
     with suppress(KeyboardInterrupt):  # which is how Ctrl-C comes out, once all is in order

@@ -104,7 +104,7 @@ class VotersServer:
 
     def __init__(self, store: voting.Store) -> None:
         self.store = store
-        self.turns = WriterQueues(voting.n_lines(store))
+        self.turns = WriterQueues(voting.n_lines(store), partial(voting.together, store))
         self.given_up: set[int] = set()  # voting pages that are left to the owner
         # A lecture hall may come from one address at once. A newcomer takes a visit, a beginning and two of the flood,
         # and a few more of the latter with an example and the first vote. A voter answers a few a second at most.

@@ -148,9 +148,12 @@ def _seal(conn: sa.Connection, project_id: str, revision: int, which: sa.ColumnE
     return n_sealed
 
 
-def unseal(conn: sa.Connection, which: sa.ColumnElement[bool]) -> None:
-    """Let assignments point to no seal, as what was answered in them is written anew; the seals themselves stay."""
-    conn.execute(sa.update(t.assignment).where(which, _A.seal_id.is_not(None)).values(seal_id=None))
+_UNSEAL = sa.update(t.assignment).where(_A.id == sa.bindparam("of"), _A.seal_id.is_not(None)).values(seal_id=None)
+
+
+def unseal(conn: sa.Connection, assignment_id: int) -> None:
+    """Let an assignment point to no seal, as what was answered in it is written anew; the seals themselves stay."""
+    conn.execute(_UNSEAL, {"of": assignment_id})
 
 
 def _for_hash(content: str) -> bytes:
@@ -265,15 +268,38 @@ def _n_said_anew(conn: sa.Connection, project_id: str) -> int:
     former = sa.select(_S.id).where(_S.project_id == project_id, ~is_newest).limit(1)
     if conn.execute(former).first() is None:
         return 0
-    before: dict[tuple[str, ...], set[tuple[str, str]]] = {}
+    once: set[bytes] = set()
+    twice: set[bytes] = set()
+    for *_, content in _seals(conn, project_id):
+        key = _key(content)
+        (twice if key in once else once).add(key)
+    before: dict[bytes, set[tuple[str, str]]] = {}
     anew = set()
-    for (content,) in dialects.fetch(conn, sa.select(_S.content).where(_S.project_id == project_id).order_by(_S.id)):
-        name = _named(content)
+    for *_, content in _seals(conn, project_id):
+        if (key := _key(content)) not in twice:
+            continue
         said = {(items, answer) for items, answer, *_ in _votes(content)}
-        if before.get(name, set()) - said:
-            anew.add(name)
-        before[name] = said
+        if before.get(key, set()) - said:
+            anew.add(key)
+        before[key] = said
     return len(anew)
+
+
+def _seals(conn: sa.Connection, project_id: str) -> Iterator[tuple[int, int, str]]:
+    """The id, the entry and the state of all seals of a project, in order, read `PART` at a time: they may hold
+    millions of answers."""
+    entries = sa.select(_S.revision).where(_S.project_id == project_id).distinct().order_by(_S.revision)
+    for (revision,) in dialects.fetch(conn, entries):
+        query = sa.select(_S.id, _S.revision, _S.content).where(_S.project_id == project_id, _S.revision == revision)
+        query, after = query.order_by(_S.id).limit(PART), -1
+        while rows := dialects.fetch(conn, query.where(_S.id > after)):
+            yield from rows
+            after = rows[-1][0]
+
+
+def _key(content: str) -> bytes:
+    """Stands for the names of a state, in little memory."""
+    return hashlib.sha256(_as_json(_named(content)).encode("utf-8", "surrogatepass")).digest()
 
 
 def faults_of(conn: sa.Connection, project_id: str) -> Iterator[ChainFault]:
@@ -284,26 +310,29 @@ def faults_of(conn: sa.Connection, project_id: str) -> Iterator[ChainFault]:
     if newest_head(conn, project_id) is None:
         return
     sealed: dict[int, Any] = {}
-    names: set[tuple[str, ...]] = set()
-    query = sa.select(_S.id, _S.revision, _S.content).where(_S.project_id == project_id)
-    contents = {}
-    for id_, revision, content in dialects.fetch(conn, query.order_by(_S.id)):
+    gone: set[bytes] = set()
+    for _, revision, content in _seals(conn, project_id):
         sealed.setdefault(revision, hashlib.sha256()).update(_for_hash(content))
-        contents[id_] = (revision, content)
-        names.add(_named(content))
+        gone.add(_key(content))
     yield from _broken_entries(conn, project_id, {revision: found.hexdigest() for revision, found in sealed.items()})
     of = sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
     broken = []
     for part in _parts(conn, _A.ballot_id.in_(of)):
+        pointed = sorted(seal_id for _, seal_id, _ in part if seal_id is not None)
+        query = sa.select(_S.id, _S.revision, _S.content).where(_S.project_id == project_id)
+        sealed_as = {id_: (entry, state) for id_, entry, state in _with_ids(conn, query, _S.id, pointed)}
         for _, seal_id, content in part:
-            names.discard(_named(content))
-            if seal_id is not None and contents.get(seal_id, (0, ""))[1] != content:
-                revision, before = contents.get(seal_id, (None, content))
-                broken.append((revision or 0, ChainFault(revision, _where(content), _difference(before, content))))
+            gone.discard(_key(content))
+            if seal_id is None:
+                continue
+            entry, before = sealed_as.get(seal_id, (None, content))
+            if entry is None or before != content:
+                broken.append((entry or 0, ChainFault(entry, _where(content), _difference(before, content))))
     yield from (fault for _, fault in sorted(broken, key=lambda found: found[0]))
-    sealed_at = {_named(content): revision for revision, content in contents.values()} if names else {}
-    for name in sorted(names):
-        yield ChainFault(sealed_at[name], ", ".join(_of_names(name)), "it is sealed, and gone")
+    states = _seals(conn, project_id) if gone else ()
+    sealed_at = {_named(content): revision for _, revision, content in states if _key(content) in gone}
+    for name, revision in sorted(sealed_at.items()):
+        yield ChainFault(revision, ", ".join(_of_names(name)), "it is sealed, and gone")
     by_page = sa.exists().where(t.deal.c.assignment_id == _A.id)
     unsealed = sa.and_(_A.ballot_id.in_(of), _A.seal_id.is_(None), ~by_page)
     for part in _parts(conn, unsealed):

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -33,10 +35,9 @@ from ..store import schema as t
 from ..store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from ..store.engine import now
 from ..store.voting.answers import IncompleteError, record, set_aside, stands, stop, take_back_last
-from ..store.voting.closing_pause import refuse_in_closing_pause
 from ..store.voting.housekeeping import do_housekeeping as _do_housekeeping
 from ..store.voting.housekeeping import release_due
-from ..store.voting.leases import lease_task
+from ..store.voting.leases import CHANGE_SESSION, lease_task
 from ..store.voting.owner_commands import hashed
 from ..store.voting.visits import (  # fmt: skip
     LinkTarget,
@@ -53,6 +54,7 @@ from ..store.voting.visits import (  # fmt: skip
     may_come,
     note_traits,
     read_session,
+    refuse_in_closing_pause,
     session_of,
     who_begins,
     who_of,
@@ -100,6 +102,7 @@ __all__ = [
     "task_html",
     "do_housekeeping",
     "tidy",
+    "together",
     "translatable",
     "undo",
     "vote",
@@ -243,12 +246,47 @@ class ForgedFormError(RunoffError):
 WAIT_SECONDS = 3.0  # for the turn of a writer; whoever doesn't get it is told, and asks again
 
 
+_shared: ContextVar[sa.Connection | None] = ContextVar("shared", default=None)  # of the steps that are done together
+
+
 @contextmanager
 def _writing(store: Store, code: str) -> Iterator[sa.Connection]:
+    if (shared := _shared.get()) is not None:
+        yield shared
+        return
     link = t.voting_link.c
     of = sa.select(link.project_id).where(link.code == code).scalar_subquery()
     with store.write(of, wait=WAIT_SECONDS) as conn:
         yield conn
+
+
+def together(store: Store, code: str, steps: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Do steps that write at one link in one transaction, so that they wait for the disk once.
+
+    Returns what each gives, once all of it is on the disk, or its error. Where a step fails, nothing of them was done,
+    and each is done by itself.
+    """
+    if len(steps) == 1:
+        return [_outcome(steps[0])]
+    try:
+        with _writing(store, code) as conn:
+            token = _shared.set(conn)
+            try:
+                found = [step() for step in steps]
+            finally:
+                _shared.reset(token)
+        return found
+    except BusyError as error:
+        return [error] * len(steps)
+    except Exception:  # noqa: BLE001  (of which step it is, each tells by itself)
+        return [_outcome(step) for step in steps]
+
+
+def _outcome(step: Callable[[], Any]) -> Any:
+    try:
+        return step()
+    except Exception as error:  # noqa: BLE001  (raised where the step is waited for)
+        return error
 
 
 def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Visitor | None = None) -> VoterView:
@@ -336,7 +374,7 @@ def _act(store: Store, code: str, cookie: str, form: str) -> Iterator[tuple[sa.C
     """
     with _writing(store, code) as conn:
         at, session = _voter_at(conn, code, cookie, form)
-        refuse_in_closing_pause(conn, at.page.voting_id)
+        refuse_in_closing_pause(at)
         is_here = at.state == "open" and session.voting_id == at.page.voting_id
         yield conn, at, session if is_here else None
 
@@ -373,7 +411,7 @@ def begin(
         at = _newcomer_at(conn, code, visit, form)
         if at is None:
             return VoterView("nothing")
-        refuse_in_closing_pause(conn, at.page.voting_id)
+        refuse_in_closing_pause(at)
         if at.state != "open":
             return make_view(at, at.state, visit)
         if not may_come(at, who):
@@ -395,11 +433,11 @@ def example_done(store: Store, code: str, cookie: str, form: str, number: int) -
         if session is None:
             return make_view(at, at.state, cookie)
         if number == session.n_examples < len(at.examples):
-            row = sa.update(t.sitting).where(t.sitting.c.id == session.id)
-            conn.execute(row.values(n_examples=session.n_examples + 1, seen_at=now()))
+            conn.execute(CHANGE_SESSION, {"of": session.id, "n_examples": session.n_examples + 1, "seen_at": now()})
         return next_view(conn, at, read_session(conn, session.id) or session)
 
 
+_COUNT_TASKS = CHANGE_SESSION.values(n_done=t.sitting.c.n_tasks - sa.bindparam("open"))
 NOT_SAVED = translatable("Your last answer wasn’t saved.")
 _SAID = {
     "saved": translatable("Saved."),
@@ -438,8 +476,7 @@ def vote(
             session = read_session(conn, session.id) or session
         view = next_view(conn, at, session, _SAID[said])
         if view.kind == "between":
-            row = sa.update(t.sitting).where(t.sitting.c.id == session.id)
-            conn.execute(row.values(n_done=t.sitting.c.n_tasks))
+            conn.execute(_COUNT_TASKS, {"of": session.id, "open": 0})
         return view
 
 
@@ -450,8 +487,7 @@ def undo(store: Store, code: str, cookie: str, form: str, *, task: int, n: int) 
             return make_view(at, at.state, cookie) if session is None else next_view(conn, at, session)
         said = take_back_last(conn, at.page, session, task, n)
         if said == "undone":
-            row = sa.update(t.sitting).where(t.sitting.c.id == session.id)
-            conn.execute(row.values(n_done=t.sitting.c.n_tasks - 1))
+            conn.execute(_COUNT_TASKS, {"of": session.id, "open": 1})
         return next_view(conn, at, read_session(conn, session.id) or session, _SAID[said])
 
 

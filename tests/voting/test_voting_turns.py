@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sqlite3
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from html import unescape
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -125,7 +127,8 @@ class TestAnotherProgramHoldsTheDatabase:
     def test_looks_find_a_thread_however_many_wait_to_write(self, page, monkeypatch):
         """Of 40 threads for all, the votes took 40."""
         monkeypatch.setattr(api, "WAIT_SECONDS", 60.0)
-        page.app.state.server.turns = WriterQueues(api.n_lines(page.store), seconds=60)
+        together = partial(api.together, page.store)
+        page.app.state.server.turns = WriterQueues(api.n_lines(page.store), together, seconds=60)
         fields = page.begin()
         page.hold()
 
@@ -212,6 +215,10 @@ class TestAnotherProgramHoldsTheDatabase:
         assert given_up == set()
 
 
+def one_by_one(_code, steps):
+    return [api._outcome(step) for step in steps]
+
+
 class TestTurns:
     @pytest.fixture
     def held(self):
@@ -230,7 +237,7 @@ class TestTurns:
         step, begun, let_go = held
 
         async def run():
-            turns = WriterQueues(1, seconds=60, most_waiting=1)
+            turns = WriterQueues(1, one_by_one, seconds=60, most_waiting=1)
             first = asyncio.create_task(turns.take("a", step))
             await asyncio.to_thread(begun.wait, 60)
             second = asyncio.create_task(turns.take("b", lambda: "second"))
@@ -247,7 +254,7 @@ class TestTurns:
         step, begun, let_go = held
 
         async def run():
-            turns = WriterQueues(1, seconds=0.01)
+            turns = WriterQueues(1, one_by_one, seconds=0.01)
             first = asyncio.create_task(turns.take("a", step))
             await asyncio.to_thread(begun.wait, 60)
             with pytest.raises(BusyError, match="didn't come"):
@@ -262,7 +269,7 @@ class TestTurns:
         other = next(code for code in map(str, range(1000)) if hash(code) % 2 != hash("a") % 2)
 
         async def run():
-            turns = WriterQueues(2, seconds=60)
+            turns = WriterQueues(2, one_by_one, seconds=60)
             first = asyncio.create_task(turns.take("a", step))
             await asyncio.to_thread(begun.wait, 60)
             done = [await turns.take(other, lambda: "other"), first.done()]
@@ -273,12 +280,95 @@ class TestTurns:
 
     def test_a_step_that_fails_gives_its_turn_back(self):
         async def run():
-            turns = WriterQueues(1, seconds=60)
+            turns = WriterQueues(1, one_by_one, seconds=60)
             with pytest.raises(ZeroDivisionError):
                 await turns.take("a", lambda: 1 / 0)
             return await turns.take("a", lambda: "next")
 
         assert asyncio.run(run()) == "next"
+
+    def test_who_waits_at_one_link_has_the_turn_together_in_order(self, held):
+        step, begun, let_go = held
+        turns_had = []
+
+        def noted(code, steps):
+            done = one_by_one(code, steps)
+            turns_had.append((code, done))
+            return done
+
+        async def run():
+            turns = WriterQueues(1, noted, seconds=60)
+            asked = [("a", step), ("b", lambda: 1), ("", lambda: 2), ("b", lambda: 1 / 0), ("", lambda: 3), ("a", int)]
+            first = asyncio.create_task(turns.take(*asked[0]))
+            await asyncio.to_thread(begun.wait, 60)
+            others = [asyncio.create_task(turns.take(*of)) for of in asked[1:]]
+            await asyncio.sleep(0)
+            let_go.set()
+            return await asyncio.gather(first, *others, return_exceptions=True)
+
+        *done, _ = asyncio.run(run())
+        assert [code for code, _ in turns_had] == ["a", "b", "", "", "a"]
+        assert [outcome for _, outcomes in turns_had for outcome in outcomes if outcome not in done] == [0]
+        assert done[:3] == ["done", 1, 2]
+        assert isinstance(done[3], ZeroDivisionError)
+
+
+class TestStepsTogether:
+    """Votes that wait for the same turn are written to the disk at once."""
+
+    @pytest.fixture
+    def steps(self, page):
+        """A vote of each of three voters, and how often something was committed since."""
+        votes = []
+        for name in ("Ann", "Ben", "Cleo"):
+            visit = f"visit of {name}"
+            entry = api.look(page.store, page.code, "", visit)
+            seen = api.begin(page.store, page.code, visit, entry.form, api.who_of({}), name=name)
+            asked = (page.store, page.code, seen.cookie, seen.form)
+            votes.append(partial(api.vote, *asked, task=1, n=1, choice="left"))
+        commits = []
+        note = commits.append
+        sa.event.listen(page.store.engine, "commit", note)
+        yield votes, commits
+        sa.event.remove(page.store.engine, "commit", note)
+
+    def test_they_are_one_transaction(self, page, steps):
+        votes, commits = steps
+        seen = api.together(page.store, page.code, votes)
+        assert len(commits) == 1
+        assert [view.said for view in seen] == ["Saved."] * 3
+        assert [(view.place.n, view.last) for view in seen] == [(2, (1, 1))] * 3
+        assert page.votes() == ["counted"] * 3
+
+    def test_one_that_fails_takes_no_other_with_it(self, page, steps):
+        votes, _ = steps
+        wrong = partial(votes[1].func, *votes[1].args, task=7, n=1, choice="left")
+        first, failed, last = api.together(page.store, page.code, [votes[0], wrong, votes[2]])
+        assert isinstance(failed, api.InputError)
+        assert (first.said, last.said) == ("Saved.", "Saved.")
+        assert page.votes() == ["counted"] * 2
+
+    def test_the_same_vote_twice_is_one(self, page, steps):
+        votes, _ = steps
+        assert [view.said for view in api.together(page.store, page.code, [votes[0], votes[0]])] == ["Saved."] * 2
+        assert page.votes() == ["counted"]
+
+    def test_none_is_told_to_be_saved_where_the_disk_takes_none(self, page, steps, monkeypatch):
+        votes, _ = steps
+
+        def full(_conn):
+            raise sa.exc.OperationalError("COMMIT", {}, sqlite3.OperationalError("database or disk is full"))
+
+        sa.event.listen(page.store.engine, "commit", full)
+        told = api.together(page.store, page.code, votes)
+        sa.event.remove(page.store.engine, "commit", full)
+        assert {type(outcome) for outcome in told} == {StoreError}
+        assert page.votes() == []
+
+    def test_all_come_again_where_another_program_holds_the_database(self, page, steps):
+        votes, _ = steps
+        page.hold()
+        assert {type(outcome) for outcome in api.together(page.store, page.code, votes)} == {BusyError}
 
 
 class TestABallotIsClosed:

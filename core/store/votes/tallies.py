@@ -134,11 +134,14 @@ def excluded_ids(conn: sa.Connection, project_id: str) -> frozenset[int]:
     return frozenset(conn.execute(query).scalars())
 
 
+_EXCLUDED = sa.select(t.exclusion.c.id).where(
+    t.exclusion.c.voter_id == sa.bindparam("voter"), t.exclusion.c.undone_at.is_(None)
+)
+
+
 def is_excluded(conn: sa.Connection, voter_id: int) -> bool:
     """Whether a voter is left out."""
-    e = t.exclusion.c
-    query = sa.select(e.id).where(e.voter_id == voter_id, e.undone_at.is_(None)).limit(1)
-    return conn.execute(query).first() is not None
+    return conn.execute(_EXCLUDED, {"voter": voter_id}).first() is not None
 
 
 def apply_exclusions(conn: sa.Connection, ballot_id: int) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -19,6 +19,8 @@ from ..engine import now
 from ..votes.tallies import is_excluded
 from .leases import (
     ASIDE,
+    CHANGE_LEASE,
+    CHANGE_SESSION,
     COUNTED,
     LEASED,
     LEASED_KINDS,
@@ -34,6 +36,23 @@ from .leases import (
 )
 
 MAX_SECONDS = 3600.0
+
+# Statements of each answer, built once (see `leases`); what is set is named when one is carried out.
+_BALLOT, _JUDGEMENT, _LEASE, _EARLIER = t.ballot.c, t.judgement.c, t.deal.c, t.deal.alias("earlier").c
+_NEXT_ANSWER = sa.select(sa.func.coalesce(sa.func.max(_EARLIER.answer_n), 0) + 1)
+_NEXT_ANSWER = _NEXT_ANSWER.where(_EARLIER.sitting_id == _LEASE.sitting_id)
+_ANSWER_LEASE = CHANGE_LEASE.values(state="answered", answer_n=_NEXT_ANSWER.scalar_subquery())
+_WRITE = sa.insert(t.judgement)
+_WRITE_AGAIN = sa.update(t.judgement).where(
+    _JUDGEMENT.assignment_id == sa.bindparam("of"), _JUDGEMENT.question_id == sa.bindparam("about")
+)
+_PROJECT = sa.select(_BALLOT.project_id).where(_BALLOT.id == sa.bindparam("ballot")).scalar_subquery()
+_RAISE = sa.update(t.project).where(t.project.c.id == _PROJECT).values(pulse=t.project.c.pulse + 1)
+_FORGET_PROGRESS = (
+    sa.update(t.ballot)
+    .where(_BALLOT.id == sa.bindparam("ballot"), _BALLOT.progress.is_not(None))
+    .values(progress=sa.null())
+)
 
 
 class IncompleteError(InputError):
@@ -52,8 +71,8 @@ def record(
     aside. Raises `InputError` for an answer or a place that the page didn't offer, `IncompleteError` for a round's
     answer that lacks something.
     """
-    d = t.deal.c
-    lease = conn.execute(sa.select(t.deal).where(d.sitting_id == session.id, d.task == task, d.n == n)).one_or_none()
+    leases = task_leases(conn, session.id, task)
+    lease = next((lease for lease in leases if lease.n == n), None)
     allowed = ("left", "right", "unknown", *(("tie",) if page.settings.ties_allowed else ()))
     if lease is None or (page.round is None and choice not in allowed):
         raise InputError(translatable("This answer fits nothing that the page asked. Load the page again."))
@@ -62,15 +81,13 @@ def record(
     if lease.state == "released" and not lease_again(conn, page, lease):
         return "late"
     answer = _meant(conn, page, lease, choice)
-    assignment_id = _assignment(conn, page, session, lease)
+    assignment_id = _assignment(conn, page, session, lease, leases)
     standing = _standing(session, lease.kind, answer, is_excluded(conn, session.voter_id))
     kind = page.asks or COMPARISON
     value = None if answer == UNKNOWN_ANSWER else kind.value(answer)
     spent = _bounded(seconds, session.seen_at)
     _write(conn, assignment_id, lease.question_id, answer, value, standing[0], spent)
-    answered = {"state": "answered", "answered_at": now(), "assignment_id": assignment_id}
-    answered["answer_n"] = _next_answer(conn, session.id)
-    conn.execute(sa.update(t.deal).where(d.id == lease.id).values(answered))
+    conn.execute(_ANSWER_LEASE, {"of": lease.id, "answered_at": now(), "assignment_id": assignment_id})
     _follow(conn, page.ballot_id, lease, answer, LEASED, standing[1])
     _note_step(conn, session.id, lease, answer, 1)
     _raise_vote_counter(conn, page.ballot_id)
@@ -101,12 +118,6 @@ def _meant(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice: str) ->
     return choice
 
 
-def _next_answer(conn: sa.Connection, session_id: int) -> int:
-    d = t.deal.c
-    most = sa.select(sa.func.coalesce(sa.func.max(d.answer_n), 0)).where(d.sitting_id == session_id)
-    return int(conn.execute(most).scalar_one()) + 1
-
-
 def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: int, given: str) -> str:
     option = t.question_option.c
     n_shown = conn.execute(sa.select(sa.func.count()).where(option.question_id == question_id)).scalar_one()
@@ -126,13 +137,11 @@ def _follow(conn: sa.Connection, ballot_id: int, lease: sa.Row, answer: str, bef
 
 def _note_step(conn: sa.Connection, session_id: int, lease: sa.Row, answer: str, change: int) -> None:
     """Write down when the voter was last here, and how checks went."""
-    s = t.sitting.c
-    values: dict[str, Any] = {"seen_at": now()}
     if lease.kind == "gold" and answer != "unknown":
         right = conn.execute(sa.select(t.gold.c.answer).where(t.gold.c.question_id == lease.question_id)).scalar()
-        column = s.gold_right if answer == right else s.gold_wrong
-        values[column.name] = column + change
-    conn.execute(sa.update(t.sitting).where(s.id == session_id).values(values))
+        column = t.sitting.c.gold_right if answer == right else t.sitting.c.gold_wrong
+        conn.execute(CHANGE_SESSION.values({column: column + change}), {"of": session_id})
+    conn.execute(CHANGE_SESSION, {"of": session_id, "seen_at": now()})
 
 
 def _standing(session: sa.Row, kind: str, answer: str, excluded: bool) -> tuple[str, str]:
@@ -155,15 +164,12 @@ def _bounded(seconds: float | None, seen_at: str) -> float | None:
     return round(min(seconds, passed), 3)
 
 
-def _assignment(conn: sa.Connection, page: VotingPage, session: sa.Row, lease: sa.Row) -> int:
-    """The assignment that holds the answer: one per task, and one for its repeats."""
-    same = (lease.kind == "repeat") == (t.deal.c.kind == "repeat")
-    query = sa.select(t.deal.c.assignment_id).where(
-        t.deal.c.sitting_id == session.id, t.deal.c.task == lease.task, t.deal.c.assignment_id.is_not(None), same
-    )
-    found = conn.execute(query.limit(1)).scalar_one_or_none()
+def _assignment(conn: sa.Connection, page: VotingPage, session: sa.Row, lease: sa.Row, leases: Sequence[sa.Row]) -> int:
+    """The assignment that holds the answer: one for a task's leases, and one for its repeats."""
+    same = (of.assignment_id for of in leases if (of.kind == "repeat") == (lease.kind == "repeat"))
+    found = next((id_ for id_ in same if id_ is not None), None)
     if found is not None:
-        unseal(conn, t.assignment.c.id == found)
+        unseal(conn, found)
         return int(found)
     return insert_one(
         conn,
@@ -186,20 +192,17 @@ def _write(
     seconds: float | None,
 ) -> None:
     """Write the judgement, or bring the one that was taken back up to date."""
-    j = t.judgement.c
     values = {"answer": answer, "value": value, "seconds": seconds, "status": status, "source": "person"}
-    again = sa.update(t.judgement).where(j.assignment_id == assignment_id, j.question_id == question_id).values(values)
-    if conn.execute(again).rowcount == 0:
-        conn.execute(sa.insert(t.judgement).values(assignment_id=assignment_id, question_id=question_id, **values))
+    again = conn.execute(_WRITE_AGAIN, {"of": assignment_id, "about": question_id, **values})
+    if again.rowcount == 0:
+        conn.execute(_WRITE, {"assignment_id": assignment_id, "question_id": question_id, **values})
 
 
 def _raise_vote_counter(conn: sa.Connection, ballot_id: int) -> None:
     """Say that votes changed: caches look at the project's vote counter (`pulse`), and the ballot's progress is to be
     counted again."""
-    of = sa.select(t.ballot.c.project_id).where(t.ballot.c.id == ballot_id).scalar_subquery()
-    conn.execute(sa.update(t.project).where(t.project.c.id == of).values(pulse=t.project.c.pulse + 1))
-    stale = sa.update(t.ballot).where(t.ballot.c.id == ballot_id, t.ballot.c.progress.is_not(None))
-    conn.execute(stale.values(progress=sa.null()))
+    conn.execute(_RAISE, {"ballot": ballot_id})
+    conn.execute(_FORGET_PROGRESS, {"ballot": ballot_id})
 
 
 _STANDINGS = {"counted": COUNTED, "unknown": UNKNOWN, "rejected": ASIDE, "repeat": ASIDE, "excluded": ASIDE}
@@ -223,15 +226,15 @@ def take_back_last(conn: sa.Connection, page: VotingPage, session: sa.Row, task:
         raise InputError(translatable("This answer fits nothing that the page asked. Load the page again."))
     if lease.state != "answered":
         return "again"
-    last = last_answer(conn, session)
+    last = last_answer(task_leases(conn, session.id, session.n_tasks))
     if last is None or last.id != lease.id:
         return "passed"
     if lease.kind == "main" and not _may_lease(conn, lease):
         return "nothing done"
     conn.execute(sa.update(t.judgement).where(j.id == lease.judgement_id).values(status="withdrawn"))
-    unseal(conn, t.assignment.c.id == lease.assignment_id)
-    again = sa.update(t.deal).where(d.id == lease.id)
-    conn.execute(again.values(state="open", answered_at=None, answer_n=None, expires_at=page.expires()))
+    unseal(conn, lease.assignment_id)
+    again = {"state": "open", "answered_at": None, "answer_n": None, "expires_at": page.expires()}
+    conn.execute(CHANGE_LEASE, {"of": lease.id, **again})
     _follow(conn, page.ballot_id, lease, lease.answer, _STANDINGS[lease.status], LEASED)
     _note_step(conn, session.id, lease, lease.answer, -1)
     _raise_vote_counter(conn, page.ballot_id)
@@ -261,9 +264,10 @@ def set_aside(conn: sa.Connection, page: VotingPage, session_id: int) -> None:
     for row in conn.execute(query).all():
         conn.execute(sa.update(t.judgement).where(j.id == row.id).values(status="rejected"))
         _follow(conn, page.ballot_id, row, row.answer, _STANDINGS[row.status], ASIDE)
-    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == session_id).values(counts=False))
-    theirs = sa.select(d.assignment_id).where(d.sitting_id == session_id, d.assignment_id.is_not(None))
-    unseal(conn, t.assignment.c.id.in_(theirs))
+    conn.execute(CHANGE_SESSION, {"of": session_id, "counts": False})
+    theirs = sa.select(d.assignment_id).where(d.sitting_id == session_id, d.assignment_id.is_not(None)).distinct()
+    for assignment_id in conn.execute(theirs).scalars().all():
+        unseal(conn, assignment_id)
 
 
 def stop(conn: sa.Connection, session_id: int, state: str, code: str | None = None) -> None:
@@ -273,10 +277,4 @@ def stop(conn: sa.Connection, session_id: int, state: str, code: str | None = No
     conn.execute(held)
     voting_id = conn.execute(sa.select(t.sitting.c.voting_id).where(t.sitting.c.id == session_id)).scalar_one()
     release_expired(conn, voting_id)
-    values = {"state": state, "finished_at": now(), "code": code}
-    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == session_id).values(values))
-
-
-def is_task_over(conn: sa.Connection, session: sa.Row) -> bool:
-    """Whether the voter has answered all of the task."""
-    return all(lease.state == "answered" for lease in task_leases(conn, session.id, session.n_tasks))
+    conn.execute(CHANGE_SESSION, {"of": session_id, "state": state, "finished_at": now(), "code": code})

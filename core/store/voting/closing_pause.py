@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 import sqlalchemy as sa
 
 from ...base.processes import is_alive
-from ...errors import BusyError, RunoffError
+from ...errors import RunoffError
 from .. import schema as t
 from ..engine import Store, now
 from ..projects.plans import belongs, is_comparison
@@ -59,15 +59,6 @@ def with_closing_pause(close: Callable[P, R]) -> Callable[P, R]:
 def in_closing_pause(settings: Mapping[str, Any]) -> bool:
     """Whether a paused voting page, by its settings as they are stored, is only paused while its ballot is closed."""
     return CLOSING in settings
-
-
-def refuse_in_closing_pause(conn: sa.Connection, voting_id: int) -> None:
-    """Raise `BusyError` where a voting page is in its closing pause: a voter's step may be asked again once its ballot
-    is closed."""
-    v = t.voting.c
-    settings = conn.execute(sa.select(v.settings).where(v.id == voting_id, v.state == "paused")).scalar_one_or_none()
-    if settings is not None and in_closing_pause(settings):
-        raise BusyError("The ballot is being closed. Try again in a moment.")
 
 
 def resume_voting(store: Store, ended: Collection[int] = ()) -> int:

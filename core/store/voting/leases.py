@@ -8,10 +8,14 @@ leased to one voter at a time.
 `question.n_dealt` is what the page gives comparisons out by, the fewest first: the votes a comparison has, the leases
 on it, and the answers "I don't know a word here" beyond the second. A comparison that nobody knows is thus given up in
 the end.
+
+The statements of each answer are built once, with their values left open: building one takes SQLAlchemy five times as
+long as carrying it out, and all voters wait for the one who writes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -52,7 +56,15 @@ def has_voting(conn: sa.Connection, ballot_id: int) -> bool:
     return conn.execute(sa.select(t.voting.c.id).where(t.voting.c.ballot_id == ballot_id)).first() is not None
 
 
-_BALLOT_ITEM = t.ballot_item.c
+_QUESTION, _LEASE, _OPTION, _BALLOT_ITEM = t.question.c, t.deal.c, t.question_option.c, t.ballot_item.c
+# Of one row; what is set is named when one is carried out.
+CHANGE_SESSION = sa.update(t.sitting).where(t.sitting.c.id == sa.bindparam("of"))
+CHANGE_LEASE = sa.update(t.deal).where(_LEASE.id == sa.bindparam("of"))
+_ADD_TO_QUESTION = (
+    sa.update(t.question)
+    .where(_QUESTION.id == sa.bindparam("of"))
+    .values(n_votes=_QUESTION.n_votes + sa.bindparam("votes"), n_dealt=_QUESTION.n_dealt + sa.bindparam("dealt"))
+)
 _TALLIES = ("wins", "ties", "losses", "unknowns")
 _ADD_TO_ITEM = (
     sa.update(t.ballot_item)
@@ -73,8 +85,7 @@ def move_tallies(conn: sa.Connection, ballot_id: int, question_id: int, answer: 
         n_now = _n_unknown(conn, question_id)
         dealt += unknowns * (max(n_now, n_now - unknowns) > UNKNOWN_ALLOWED)
     if votes or dealt:
-        row = sa.update(t.question).where(t.question.c.id == question_id)
-        conn.execute(row.values(n_votes=t.question.c.n_votes + votes, n_dealt=t.question.c.n_dealt + dealt))
+        conn.execute(_ADD_TO_QUESTION, {"of": question_id, "votes": votes, "dealt": dealt})
     if votes or unknowns:
         conn.execute(_ADD_TO_ITEM, _changes(conn, ballot_id, question_id, answer, votes, unknowns))
 
@@ -85,8 +96,7 @@ def move_check(conn: sa.Connection, question_id: int, before: str, after: str) -
     votes = (after == COUNTED) - (before == COUNTED)
     dealt = (after != ASIDE) - (before != ASIDE)
     if votes or dealt:
-        row = sa.update(t.question).where(t.question.c.id == question_id)
-        conn.execute(row.values(n_votes=t.question.c.n_votes + votes, n_dealt=t.question.c.n_dealt + dealt))
+        conn.execute(_ADD_TO_QUESTION, {"of": question_id, "votes": votes, "dealt": dealt})
 
 
 def stands_for_vote(conn: sa.Connection, question_id: int) -> bool:
@@ -100,15 +110,20 @@ def _n_unknown(conn: sa.Connection, question_id: int) -> int:
     return int(conn.execute(query).scalar_one())
 
 
+_SHOWN_ITEMS = (
+    sa.select(_OPTION.item_id, _QUESTION.kind)
+    .join(t.question, _QUESTION.id == _OPTION.question_id)
+    .where(_OPTION.question_id == sa.bindparam("question"))
+    .order_by(_OPTION.position)
+)
+
+
 def _changes(
     conn: sa.Connection, ballot_id: int, question_id: int, answer: str, votes: int, unknowns: int
 ) -> list[dict[str, int]]:
     """What changes in the tallies of the items that the question shows."""
-    option, q = t.question_option.c, t.question.c
-    query = sa.select(option.item_id, q.kind).join(t.question, q.id == option.question_id)
-    query = query.where(option.question_id == question_id).order_by(option.position)
     changes = []
-    for side, (item_id, kind) in enumerate(conn.execute(query)):
+    for side, (item_id, kind) in enumerate(conn.execute(_SHOWN_ITEMS, {"question": question_id})):
         change = {"of_ballot": ballot_id, "of_item": item_id}
         change |= dict.fromkeys(("d_wins", "d_ties", "d_losses"), 0) | {"d_unknowns": unknowns}
         if votes:
@@ -131,11 +146,6 @@ class VotingPage:
         """What the questions of a round are; None for comparisons."""
         return None if self.round is None else round_kind(self.round.scheme)
 
-    def lacks_votes(self) -> sa.ColumnElement[bool]:
-        """Whether a row of `question` lacks votes that aren't being given: a round wants so many answers of each."""
-        q = t.question.c
-        return q.n_dealt < (q.n_wanted if self.round is not None else self.settings.votes_per_comparison)
-
     def expires(self) -> str:
         """When a lease given now is over."""
         after = datetime.now(UTC) + timedelta(minutes=self.settings.minutes_per_task)
@@ -144,36 +154,80 @@ class VotingPage:
 
 def change_lease_counts(conn: sa.Connection, question_ids: list[int], change: int) -> None:
     if question_ids:
-        q = t.question.c
-        row = sa.update(t.question).where(q.id == sa.bindparam("of")).values(n_dealt=q.n_dealt + change)
-        conn.execute(row, [{"of": id_} for id_ in question_ids])
+        conn.execute(_ADD_TO_QUESTION, [{"of": id_, "votes": 0, "dealt": change} for id_ in question_ids])
 
 
 SIDES = ("flipped", "left_swapped", "right_swapped")
 
 
-def was_given(session_id: int, question_id: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    """Whether a voter was given a comparison, or a check that is the same one put before further voters."""
+def _was_given(question_id: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """Whether the voter of `session` was given a comparison, or a check that is the same one put before further
+    voters."""
     d, c = t.deal.c, t.check_question.alias("same").c  # an alias, so that no query around it is meant
-    itself = sa.exists().where(d.sitting_id == session_id, d.question_id == question_id)
-    as_check = sa.exists().where(d.sitting_id == session_id, d.question_id == c.question_id, c.of_id == question_id)
+    mine = d.sitting_id == sa.bindparam("session")
+    itself = sa.exists().where(mine, d.question_id == question_id)
+    as_check = sa.exists().where(mine, d.question_id == c.question_id, c.of_id == question_id)
     return sa.or_(itself, as_check)
+
+
+def _lacking(*columns: Any, of_round: bool) -> sa.Select:
+    """The first `most` questions of a ballot that lack votes which aren't being given, and that are new to the voter of
+    `session`: those with the fewest votes first. A round wants so many answers of each, comparisons have `wanted`."""
+    q = t.question.c
+    lacks = q.n_dealt < (q.n_wanted if of_round else sa.bindparam("wanted"))
+    query = sa.select(*columns).where(q.ballot_id == sa.bindparam("ballot"), q.role == "main", lacks, ~_was_given(q.id))
+    return query.order_by(q.n_dealt, q.id).limit(sa.bindparam("most", type_=sa.Integer))
+
+
+_LACKING = {of_round: _lacking(t.question.c.id, of_round=of_round) for of_round in (False, True)}
+
+
+def _asked(page: VotingPage, session_id: int, most: int) -> dict[str, int]:
+    """What `_lacking` is asked with."""
+    wanted = page.settings.votes_per_comparison
+    return {"session": session_id, "ballot": page.ballot_id, "wanted": wanted, "most": most}
+
+
+def is_anything_left(conn: sa.Connection, page: VotingPage, session_id: int) -> bool:
+    """Whether there is a question or a check that lacks an answer and is new to the voter."""
+    query = _LACKING[page.round is not None]
+    if conn.execute(query, _asked(page, session_id, 1)).first() is not None:
+        return True
+    return bool(_open_checks(conn, page, session_id, 1))
 
 
 SPARE = 1.1  # checks are given a little more densely than they are wanted, so that they are there before the last vote
 
 
-def _kinds(page: VotingPage) -> list[str]:
-    """The kinds of checks that want one answer each; no overlap where comparisons have several votes anyhow."""
-    return ["audit"] if page.settings.votes_per_comparison > 1 else ["audit", "overlap"]
+_CHECK, _ORIGINAL = t.check_question.c, t.question.alias("original")
+# The kinds that want one answer each; no overlap where comparisons have several votes anyhow.
+_IS_CHECK = sa.and_(
+    _QUESTION.ballot_id == sa.bindparam("ballot"),
+    _QUESTION.role == "check",
+    sa.or_(_CHECK.kind == "audit", sa.and_(_CHECK.kind == "overlap", sa.bindparam("wanted", type_=sa.Integer) == 1)),
+)
+_N_CHECKS = (
+    sa.select(sa.func.count())
+    .select_from(t.question)
+    .join(t.check_question, _CHECK.question_id == _QUESTION.id)
+    .where(_IS_CHECK)
+)
+# An overlap waits for the vote that counts: else its voters might be the only ones left who could have given that.
+_IS_TIME = sa.or_(_CHECK.of_id.is_(None), sa.and_(_ORIGINAL.c.n_votes > 0, ~_was_given(_CHECK.of_id)))
+_OPEN_CHECKS = (
+    sa.select(_QUESTION.id, _CHECK.kind, _CHECK.of_id)
+    .join(t.check_question, _CHECK.question_id == _QUESTION.id)
+    .outerjoin(_ORIGINAL, _ORIGINAL.c.id == _CHECK.of_id)
+    .where(_IS_CHECK, _QUESTION.n_dealt < _QUESTION.n_wanted, ~_was_given(_QUESTION.id), _IS_TIME)
+    .order_by(_QUESTION.n_dealt, _QUESTION.id)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
 
 
 def n_checks_for(conn: sa.Connection, page: VotingPage, n_fresh: int, rng: np.random.Generator) -> int:
     """How many overlaps and audits go with so many comparisons: in proportion, as the ballot has of them."""
-    q, c = t.question.c, t.check_question.c
-    query = sa.select(sa.func.count()).select_from(t.question).join(t.check_question, c.question_id == q.id)
-    n_all = conn.execute(query.where(q.ballot_id == page.ballot_id, q.role == "check", c.kind.in_(_kinds(page))))
-    if not (n_checks := n_all.scalar_one()):
+    asked = {"ballot": page.ballot_id, "wanted": page.settings.votes_per_comparison}
+    if not (n_checks := conn.execute(_N_CHECKS, asked).scalar_one()):
         return 0
     comparisons = sa.select(t.ballot.c.n_comparisons).where(t.ballot.c.id == page.ballot_id)
     votes = conn.execute(comparisons).scalar_one() * page.settings.votes_per_comparison
@@ -181,22 +235,10 @@ def n_checks_for(conn: sa.Connection, page: VotingPage, n_fresh: int, rng: np.ra
     return int(wanted) + int(rng.random() < wanted % 1)
 
 
-def open_checks(page: VotingPage, session_id: int) -> sa.Select:
-    """Overlaps and audits that lack their answer and are new to a voter: id, kind, and the comparison that counts.
-
-    An overlap waits for the vote that counts: else its voters might be the only ones left who could have given that.
-    """
-    q, c = t.question.c, t.check_question.c
-    original = t.question.alias("original")
-    answered = sa.and_(original.c.n_votes > 0, ~was_given(session_id, c.of_id))
-    return (
-        sa.select(q.id, c.kind, c.of_id)
-        .join(t.check_question, c.question_id == q.id)
-        .outerjoin(original, original.c.id == c.of_id)
-        .where(q.ballot_id == page.ballot_id, q.role == "check", c.kind.in_(_kinds(page)))
-        .where(q.n_dealt < q.n_wanted, ~was_given(session_id, q.id), sa.or_(c.of_id.is_(None), answered))
-        .order_by(q.n_dealt, q.id)
-    )
+def _open_checks(conn: sa.Connection, page: VotingPage, session_id: int, most: int) -> list[sa.Row]:
+    """Up to `most` overlaps and audits that lack their answer and are new to a voter: id, kind, and the comparison that
+    counts."""
+    return list(conn.execute(_OPEN_CHECKS, _asked(page, session_id, most)))
 
 
 def lease_checks(
@@ -207,7 +249,7 @@ def lease_checks(
         return []
     drawn: list[tuple[dict[str, Any], str]] = []
     originals: set[int | None] = set(shown)
-    for id_, kind, of in conn.execute(open_checks(page, session_id).limit(n * MOST_OVERLAP_VOTERS + len(shown))):
+    for id_, kind, of in _open_checks(conn, page, session_id, n * MOST_OVERLAP_VOTERS + len(shown)):
         if len(drawn) < n and (of is None or of not in originals):
             originals.add(of)
             sides = dict(zip(SIDES, map(bool, rng.integers(0, 2, 3)), strict=True))
@@ -257,18 +299,24 @@ RELEASE_AT_ONCE = 500
 LEASED_KINDS = ("main", "overlap", "audit")  # of which a comparison wants so many votes and no more
 
 
+_EXPIRED = (
+    sa.select(_LEASE.id, _LEASE.question_id, _LEASE.kind)
+    .join(t.sitting, t.sitting.c.id == _LEASE.sitting_id)
+    .where(_LEASE.state == "open", _LEASE.expires_at < sa.bindparam("now"))
+    .where(t.sitting.c.voting_id == sa.bindparam("voting"))
+    .order_by(_LEASE.expires_at)
+    .limit(RELEASE_AT_ONCE)
+)
+
+
 def release_expired(conn: sa.Connection, voting_id: int) -> int:
     """Put a page's comparisons whose time is over back into the pool, so many at once at most; returns how many.
 
     Those of other pages may be of other projects, whose writers come in another line (`Store.write`).
     """
-    d, s = t.deal.c, t.sitting.c
-    query = sa.select(d.id, d.question_id, d.kind).where(d.state == "open", d.expires_at < now())
-    query = query.join(t.sitting, s.id == d.sitting_id).where(s.voting_id == voting_id)
-    rows = conn.execute(query.order_by(d.expires_at).limit(RELEASE_AT_ONCE)).all()
+    rows = conn.execute(_EXPIRED, {"now": now(), "voting": voting_id}).all()
     if rows:
-        ids = [row.id for row in rows]
-        conn.execute(sa.update(t.deal).where(d.id.in_(ids)).values(state="released"))
+        conn.execute(CHANGE_LEASE, [{"of": row.id, "state": "released"} for row in rows])
         change_lease_counts(conn, [row.question_id for row in rows if row.kind in LEASED_KINDS], -1)
     return len(rows)
 
@@ -280,31 +328,32 @@ def lease_again(conn: sa.Connection, page: VotingPage, lease: sa.Row) -> bool:
         missing = sa.update(t.question).where(q.id == lease.question_id, q.n_dealt < q.n_wanted)
         if conn.execute(missing.values(n_dealt=q.n_dealt + 1)).rowcount == 0:
             return False
-    row = sa.update(t.deal).where(t.deal.c.id == lease.id)
-    conn.execute(row.values(state="open", expires_at=page.expires()))
+    conn.execute(CHANGE_LEASE, {"of": lease.id, "state": "open", "expires_at": page.expires()})
     return True
 
 
-def open_lease(conn: sa.Connection, session_id: int) -> sa.Row | None:
-    """The first comparison that the voter holds and hasn't answered."""
-    d = t.deal.c
-    query = sa.select(t.deal).where(d.sitting_id == session_id, d.state == "open").order_by(d.task, d.n).limit(1)
-    return conn.execute(query).first()
+_TASK_LEASES = (
+    sa.select(t.deal)
+    .where(_LEASE.sitting_id == sa.bindparam("session"), _LEASE.task == sa.bindparam("task"))
+    .order_by(_LEASE.n)
+)
 
 
 def task_leases(conn: sa.Connection, session_id: int, task: int) -> list[sa.Row]:
-    """All that the voter was given in a task, in order."""
-    d = t.deal.c
-    query = sa.select(t.deal).where(d.sitting_id == session_id, d.task == task).order_by(d.n)
-    return list(conn.execute(query))
+    """All that the voter was given in a task, in order. What is open is in the newest task of a session."""
+    return list(conn.execute(_TASK_LEASES, {"session": session_id, "task": task}))
 
 
-def last_answer(conn: sa.Connection, session: sa.Row) -> sa.Row | None:
-    """The voter's last answer in the task, by the order of answers, whatever the clock said."""
-    d = t.deal.c
-    query = sa.select(t.deal).where(d.sitting_id == session.id, d.task == session.n_tasks, d.state == "answered")
+def open_lease(leases: Sequence[sa.Row]) -> sa.Row | None:
+    """The first of a task's comparisons that the voter holds and hasn't answered."""
+    return next((lease for lease in leases if lease.state == "open"), None)
+
+
+def last_answer(leases: Sequence[sa.Row]) -> sa.Row | None:
+    """The voter's last answer in a task, by the order of answers, whatever the clock said."""
+    answered = [lease for lease in leases if lease.state == "answered"]
     # Answers from before these were counted came in the order of their places, and first.
-    return conn.execute(query.order_by(sa.func.coalesce(d.answer_n, 0).desc(), d.n.desc()).limit(1)).first()
+    return max(answered, key=lambda lease: (lease.answer_n or 0, lease.n), default=None)
 
 
 def resume_task(conn: sa.Connection, page: VotingPage, session: sa.Row) -> None:
@@ -340,8 +389,23 @@ def lease_task(conn: sa.Connection, page: VotingPage, session: sa.Row) -> bool:
     if not rows:
         return False
     _insert(conn, page, session.id, task, 0, rows)
-    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == session.id).values(n_tasks=task, seen_at=now()))
+    conn.execute(CHANGE_SESSION, {"of": session.id, "n_tasks": task, "seen_at": now()})
     return True
+
+
+_TASK, _ONE, _TWO = t.task_question.c, t.question_option.alias("one"), t.question_option.alias("two")
+_COMPARISONS = (
+    _lacking(
+        *(_QUESTION.id, _QUESTION.n_dealt, _TASK.flipped, _TASK.left_swapped, _TASK.right_swapped),
+        *(_ONE.c.item_id, _TWO.c.item_id),
+        of_round=False,
+    )
+    .join(t.task_question, _TASK.question_id == _QUESTION.id)
+    .join(_ONE, sa.and_(_ONE.c.question_id == _QUESTION.id, _ONE.c.position == 0))
+    .join(_TWO, sa.and_(_TWO.c.question_id == _QUESTION.id, _TWO.c.position == 1))
+)
+_OF_ROUND = _lacking(_QUESTION.id, _QUESTION.n_dealt, _TASK.left_swapped, of_round=True)
+_OF_ROUND = _OF_ROUND.join(t.task_question, _TASK.question_id == _QUESTION.id)
 
 
 def _draw_main(
@@ -353,21 +417,9 @@ def _draw_main(
     """
     if page.round is not None:
         return _draw_of_round(conn, page, session_id, n)
-    q, place = t.question.c, t.task_question.c
-    one, two = t.question_option.alias("one"), t.question_option.alias("two")
-    given = was_given(session_id, q.id)
-    query = (
-        sa.select(q.id, q.n_dealt, place.flipped, place.left_swapped, place.right_swapped, one.c.item_id, two.c.item_id)
-        .join(t.task_question, place.question_id == q.id)
-        .join(one, sa.and_(one.c.question_id == q.id, one.c.position == 0))
-        .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
-        .where(q.ballot_id == page.ballot_id, q.role == "main", ~given)
-        .where(page.lacks_votes())
-        .order_by(q.n_dealt, q.id)
-        .limit(2 * n + 10)
-    )
+    rows = conn.execute(_COMPARISONS, _asked(page, session_id, 2 * n + 10))
     drawn: list[dict[str, Any]] = []
-    for id_, n_dealt, flipped, left, right, first, second in conn.execute(query):
+    for id_, n_dealt, flipped, left, right, first, second in rows:
         pair = frozenset((first, second))
         if len(drawn) < n and pair not in shown:
             shown.add(pair)
@@ -383,15 +435,7 @@ def _draw_of_round(conn: sa.Connection, page: VotingPage, session_id: int, n: in
 
     Every other person sees the tokens of an item the other way round, where the round exchanges them at all.
     """
-    q, place = t.question.c, t.task_question.c
-    query = (
-        sa.select(q.id, q.n_dealt, place.left_swapped)
-        .join(t.task_question, place.question_id == q.id)
-        .where(q.ballot_id == page.ballot_id, q.role == "main", ~was_given(session_id, q.id), page.lacks_votes())
-        .order_by(q.n_dealt, q.id)
-        .limit(n)
-    )
-    rows = conn.execute(query).all()
+    rows = conn.execute(_OF_ROUND, _asked(page, session_id, n)).all()
     asks, settings = page.asks, page.round
     swaps = asks is not None and settings is not None and asks.swaps(settings)
     change_lease_counts(conn, [row.id for row in rows], 1)

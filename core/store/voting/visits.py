@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ...errors import InputError
+from ...errors import BusyError, InputError
 from ...i18n import STANDARD, Language, language, translatable
 from ...questions.base import RoundSettings
 from ...questions.voting_settings import TRAITS, VotingSettings
@@ -23,6 +23,7 @@ from ..command import insert_one
 from ..engine import now
 from ..projects.plans import is_comparison
 from .answers import stop
+from .closing_pause import in_closing_pause
 from .leases import VotingPage
 from .owner_commands import MAX_NAME, hashed_id, seal
 
@@ -56,6 +57,7 @@ class LinkTarget:
     opened_at: str
     page: VotingPage
     address_salt: str | None = None  # hashes where its voters begin
+    rests: bool = False  # in its closing pause
 
     @property
     def examples(self) -> list[Mapping[str, Any]]:
@@ -119,8 +121,16 @@ def link_at(conn: sa.Connection, code: str) -> LinkTarget | None:
     wording = row.wording
     if other is not None:
         wording = {"question": other.question, "instructions": other.instructions, "language": other.language}
-    told = (row.notion, wording, state, row.opened_at, page, row.address_salt)
+    rests = row.state == "paused" and in_closing_pause(row.settings)
+    told = (row.notion, wording, state, row.opened_at, page, row.address_salt, rests)
     return LinkTarget(row.secret, row.voter_secret, row.id, *told)
+
+
+def refuse_in_closing_pause(at: LinkTarget) -> None:
+    """Raise `BusyError` where a voting page is in its closing pause: a voter's step may be asked again once its ballot
+    is closed."""
+    if at.rests:
+        raise BusyError("The ballot is being closed. Try again in a moment.")
 
 
 def _has_more_to_come(conn: sa.Connection, row: sa.Row) -> bool:
@@ -138,20 +148,41 @@ def _has_more_to_come(conn: sa.Connection, row: sa.Row) -> bool:
     return newest.ordinal < newest.n_ballots or (newest.state == "open" and newest.id != row.ballot_id)
 
 
-def pages_of(at: LinkTarget) -> sa.Select:
-    """The ids of all voting pages that a link led to."""
+def _pages_of_link() -> sa.Select:
+    """The ids of all voting pages of the link that leads to `ballot`."""
     here, other = t.ballot.alias("here"), t.ballot.alias("other")
     same_area = sa.or_(other.c.area_id == here.c.area_id, sa.and_(other.c.area_id.is_(None), here.c.area_id.is_(None)))
     return (
         sa.select(t.voting.c.id)
         .join(other, other.c.id == t.voting.c.ballot_id)
         .join(here, sa.and_(here.c.project_id == other.c.project_id, same_area))
-        .where(here.c.id == at.page.ballot_id)
+        .where(here.c.id == sa.bindparam("ballot"))
     )
 
 
+# Statements of each visit, built once (see `leases`).
+_SESSION, _VOTER = t.sitting.c, t.voter.c
+_IS_OF_LINK = _SESSION.voting_id.in_(_pages_of_link())
+_SESSION_BY_ID = sa.select(t.sitting).where(_SESSION.id == sa.bindparam("id"))
+_SESSION_BY_NONCE = sa.select(t.sitting).where(_SESSION.nonce == sa.bindparam("nonce"))
+_SESSION_OF_VOTER = sa.select(t.sitting).where(
+    _SESSION.voting_id == sa.bindparam("voting"), _SESSION.voter_id == sa.bindparam("voter")
+)
+_LAST_STATE = (
+    sa.select(_SESSION.state)
+    .where(_SESSION.voter_id == sa.bindparam("voter"), _IS_OF_LINK)
+    .order_by(_SESSION.id.desc())
+    .limit(1)
+)
+_VOTER_BY_NAME = sa.select(_VOTER.id).where(
+    _VOTER.project_id == sa.bindparam("project"),
+    _VOTER.platform == sa.bindparam("platform"),
+    _VOTER.external_id == sa.bindparam("name"),
+)
+
+
 def read_session(conn: sa.Connection, session_id: int) -> sa.Row | None:
-    return conn.execute(sa.select(t.sitting).where(t.sitting.c.id == session_id)).one_or_none()
+    return conn.execute(_SESSION_BY_ID, {"id": session_id}).one_or_none()
 
 
 def who_of(parameters: Mapping[str, str]) -> Visitor:
@@ -201,9 +232,8 @@ def new_nonce() -> str:
 
 
 def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: str) -> int:
-    v = t.voter.c
-    query = sa.select(v.id).where(v.project_id == project_id, v.platform == platform, v.external_id == external_id)
-    found = conn.execute(query).scalar_one_or_none()
+    asked = {"project": project_id, "platform": platform, "name": external_id}
+    found = conn.execute(_VOTER_BY_NAME, asked).scalar_one_or_none()
     if found is not None:
         return int(found)
     values = {"project_id": project_id, "platform": platform, "external_id": external_id, "kind": "person"}
@@ -221,12 +251,16 @@ def who_begins(conn: sa.Connection, at: LinkTarget, code: str, who: Visitor, nam
     if platform != "runoff":
         return voter_id(conn, at.project_id, platform, external_id), new_nonce()
     nonce = at.sign("begun", at.page.ballot_id, at.opened_at, visit, " ".join(name.split()))[:NONCE]
-    begun = conn.execute(sa.select(t.sitting.c.voter_id).where(t.sitting.c.nonce == nonce)).scalar_one_or_none()
-    return begun or voter_id(conn, at.project_id, platform, _free_name(conn, at.project_id, external_id)), nonce
+    begun = conn.execute(_SESSION_BY_NONCE, {"nonce": nonce}).one_or_none()
+    if begun is not None:
+        return begun.voter_id, nonce
+    return voter_id(conn, at.project_id, platform, _free_name(conn, at.project_id, external_id)), nonce
 
 
 def _free_name(conn: sa.Connection, project_id: str, name: str) -> str:
     """The name, or where somebody has begun or answered under it in any ballot, “… (2)”, “… (3)”."""
+    if conn.execute(_VOTER_BY_NAME, {"project": project_id, "platform": "runoff", "name": name}).first() is None:
+        return name
     v, a = t.voter.c, t.assignment.c
     ballots = sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
     answered = sa.select(a.id).where(a.ballot_id.in_(ballots), a.voter_id == v.id).exists()
@@ -251,25 +285,22 @@ def begin_session(
     conn: sa.Connection, at: LinkTarget, voter_id: int, nonce: str, n_examples: int = 0, *, address: str | None = None
 ) -> tuple[sa.Row, bool]:
     """The voter's session at this ballot, and whether it is new; who was stopped at the one before stays so."""
-    s = t.sitting.c
-    query = sa.select(t.sitting).where(s.voting_id == at.page.voting_id, s.voter_id == voter_id)
-    found = conn.execute(query).one_or_none()
+    asked = {"voting": at.page.voting_id, "voter": voter_id}
+    found = conn.execute(_SESSION_OF_VOTER, asked).one_or_none()
     if found is not None:
         return found, False
     values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
-    was_stopped = conn.execute(_last_state(at, voter_id)).scalar() == "stopped"
+    was_stopped = _last_state(conn, at, voter_id) == "stopped"
     values |= {"voting_id": at.page.voting_id, "nonce": nonce, "address": address}
     session_id = insert_one(conn, t.sitting, **values)
     if was_stopped:
         stop(conn, session_id, "stopped")
-    return conn.execute(query).one(), True
+    return conn.execute(_SESSION_OF_VOTER, asked).one(), True
 
 
-def _last_state(at: LinkTarget, voter_id: int) -> sa.Select:
-    """The state of the voter's newest session at any ballot of the ranking."""
-    s = t.sitting.c
-    mine = sa.select(s.state).where(s.voter_id == voter_id, s.voting_id.in_(pages_of(at)))
-    return mine.order_by(s.id.desc()).limit(1)
+def _last_state(conn: sa.Connection, at: LinkTarget, voter_id: int) -> str | None:
+    """The state of the voter's newest session at any ballot of the ranking; None for somebody new."""
+    return conn.execute(_LAST_STATE, {"voter": voter_id, "ballot": at.page.ballot_id}).scalar()
 
 
 def note_traits(conn: sa.Connection, at: LinkTarget, traits: Mapping[str, str]) -> None:
@@ -312,7 +343,7 @@ def known_session(
 
 def is_shut_out(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> bool:
     """Whether the voter of a session was stopped, there or later at this link."""
-    return session.state == "stopped" or conn.execute(_last_state(at, session.voter_id)).scalar() == "stopped"
+    return session.state == "stopped" or _last_state(conn, at, session.voter_id) == "stopped"
 
 
 def carried_over(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> sa.Row:
@@ -334,9 +365,10 @@ def session_of(conn: sa.Connection, at: LinkTarget, cookie: str) -> sa.Row | Non
     nonce, _, _ = cookie.partition(".")
     if not is_same(cookie, cookie_of(at, nonce)):
         return None
-    s = t.sitting.c
-    is_meant = _is_from_before(at, int(nonce)) if _OLD_COOKIE.fullmatch(nonce) else s.nonce == nonce
-    return conn.execute(sa.select(t.sitting).where(is_meant)).one_or_none()
+    if _OLD_COOKIE.fullmatch(nonce):
+        query = sa.select(t.sitting).where(_is_from_before(at, int(nonce)))
+        return conn.execute(query, {"ballot": at.page.ballot_id}).one_or_none()
+    return conn.execute(_SESSION_BY_NONCE, {"nonce": nonce}).one_or_none()
 
 
 def _is_from_before(at: LinkTarget, session_id: int) -> sa.ColumnElement[bool]:
@@ -346,7 +378,7 @@ def _is_from_before(at: LinkTarget, session_id: int) -> sa.ColumnElement[bool]:
     meant, nor one that came into another project of the workspace as a copy.
     """
     s = t.sitting.c
-    same_row = sa.and_(s.id == session_id, s.nonce.is_(None), s.voting_id.in_(pages_of(at)))
+    same_row = sa.and_(s.id == session_id, s.nonce.is_(None), _IS_OF_LINK)
     return sa.or_(s.nonce == _nonce_for_old(at, session_id), same_row)
 
 

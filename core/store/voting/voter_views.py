@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,8 +13,7 @@ from ...questions import RoundKind, RoundSettings
 from ...questions.voting_settings import VotingSettings
 from .. import schema as t
 from ..engine import now
-from .answers import is_task_over
-from .leases import last_answer, lease_task, open_checks, open_lease, resume_task, task_leases, was_given
+from .leases import is_anything_left, last_answer, lease_task, open_lease, resume_task, task_leases
 from .visits import LinkTarget, cookie_of, read_session, with_nonce
 
 
@@ -95,8 +94,9 @@ def show(conn: sa.Connection, at: LinkTarget, session: sa.Row, *, writes: bool) 
         return make_view(at, session.state, cookie, cookie=cookie, code=session.code or "")
     if session.n_examples < len(at.examples):
         return make_view(at, "example", cookie, cookie=cookie, example=session.n_examples)
-    lease = open_lease(conn, session.id) if session.n_tasks else None
-    over = session.n_tasks > 0 and lease is None and is_task_over(conn, session)
+    leases = task_leases(conn, session.id, session.n_tasks)
+    lease = open_lease(leases)
+    over = session.n_tasks > 0 and all(lease.state == "answered" for lease in leases)
     if not over and (lease is None or lease.expires_at < now()):
         if not writes:
             return None
@@ -105,28 +105,22 @@ def show(conn: sa.Connection, at: LinkTarget, session: sa.Row, *, writes: bool) 
         elif not lease_task(conn, at.page, session):
             return make_view(at, "full", cookie, cookie=cookie)
         session = read_session(conn, session.id) or session
-        lease = open_lease(conn, session.id)
-    answered = last_answer(conn, session)
+        leases = task_leases(conn, session.id, session.n_tasks)
+        lease = open_lease(leases)
+    answered = last_answer(leases)
     last = (answered.task, answered.n) if answered is not None else None
     if lease is None:
         more = _may_more(conn, at, session)
         return make_view(at, "between", cookie, cookie=cookie, may_more=more, last=last)
-    return make_view(at, "vote", cookie, cookie=cookie, place=_place(conn, at, session, lease), last=last)
+    return make_view(at, "vote", cookie, cookie=cookie, place=_place(conn, at, leases, lease), last=last)
 
 
 def _may_more(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> bool:
     """Whether the voter may have another task and there is anything left to give."""
-    if session.n_tasks >= at.page.settings.tasks_per_voter:
-        return False
-    q = t.question.c
-    query = sa.select(q.id).where(q.ballot_id == at.page.ballot_id, q.role == "main", ~was_given(session.id, q.id))
-    if conn.execute(query.where(at.page.lacks_votes()).limit(1)).first() is not None:
-        return True
-    return conn.execute(open_checks(at.page, session.id).limit(1)).first() is not None
+    return session.n_tasks < at.page.settings.tasks_per_voter and is_anything_left(conn, at.page, session.id)
 
 
-def _place(conn: sa.Connection, at: LinkTarget, session: sa.Row, lease: sa.Row) -> TaskPlace:
-    leases = task_leases(conn, session.id, lease.task)
+def _place(conn: sa.Connection, at: LinkTarget, leases: Sequence[sa.Row], lease: sa.Row) -> TaskPlace:
     kept = [row for row in leases if row.state != "released"]
     n_done = sum(row.state == "answered" for row in kept)
     asks = at.page.asks
