@@ -350,5 +350,5 @@ def test_a_rehearsal_is_offered_and_what_it_found_is_told(page):
     assert "1 thing isn't as it must be." in shown
     assert "Not stored: Anna’s." in shown
     assert "makes 15.00 an hour" in shown
-    assert "revision 3, vote counter 2; 2 votes came from people meanwhile." in shown
-    assert any(list(frame.value.columns) == ["screen", "words", "buttons"] for frame in app.dataframe)
+    assert "2 votes came from people meanwhile: its revision is 3, its count of votes 2." in shown
+    assert any(list(table.value.columns) == ["screen", "words", "buttons"] for table in app.table)

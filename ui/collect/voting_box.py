@@ -380,7 +380,8 @@ def _rehearsed(found: Rehearsed) -> None:
         st.markdown(frame.plain(problem))
     st.caption(frame.plain(view.pay))
     st.markdown("**What a voter sees, in order**")
-    st.dataframe(view.screens, hide_index=True, alt="Screens of the rehearsal")
+    words = {name: view.screens[name].map(frame.plain) for name in ("screen", "buttons")}  # an owner's own, as typed
+    st.table(view.screens.assign(**words), border="horizontal", hide_index=True, alt="Screens of the rehearsal")
     st.markdown("**What is exported**, as `campaign/votes.csv` of the dataset")
     st.dataframe(found.votes, hide_index=True, alt="Votes of the rehearsal")
     st.caption(frame.plain(view.untouched))

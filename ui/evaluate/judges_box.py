@@ -51,7 +51,9 @@ def show(project: Project, n0: float) -> None:
 
 
 def alone(project: Project) -> None:
-    """All of it, folded, where there is no embedding or no score yet to show a page of."""
+    """All of it, folded, where there is no embedding or no score yet to show a page of; nothing without a ballot."""
+    if not view_of.load(frame.store(), project.id).ballots:
+        return
     with st.expander("Language models as voters", icon=":material/smart_toy:"):
         show(project, N0)
 
