@@ -246,7 +246,7 @@ def test_personal_links_and_a_voter_taken_out(page):
 def test_a_known_answer_is_typed_and_a_strange_one_refused(page):
     store, project_id, app = page
     press(app, "Save and open voting")
-    assert "No proposals" in texts(app)  # no ballot is closed
+    assert "No ballot is closed yet, so none can be proposed: type your own." in texts(app)
     for typed, known in (("cat, dog > cat, saw", []), ("cat, dog > saw, 007", [(0, 0)])):
         next(area for area in app.text_area if area.label.startswith("Known answers")).set_value(typed)
         app.run()

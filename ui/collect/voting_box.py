@@ -187,6 +187,7 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
     if not box.open:
         return
     with box:
+        st.caption("Comparisons whose answer is sure, put among the others: they show who reads. They enter no score.")
         if len(view.gold):
             st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
             _remove(project, ballot, view)
@@ -201,7 +202,8 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
 def _proposed(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
     pairs = cache.load_proposed_gold(store, project, ballot)
     if not pairs:
-        st.caption("No proposals: the closed ballots leave no order beyond doubt.")
+        closed = "The closed ballots leave no order beyond doubt" if ballot.number > 1 else "No ballot is closed yet"
+        st.caption(f"{closed}, so none can be proposed: type your own.")
         return
     st.caption("The votes so far leave no doubt about the order of these. Tick those to ask.")
     names = read_items(store, project.id).set_index("item")
