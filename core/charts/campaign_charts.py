@@ -17,8 +17,7 @@ ROW = 20  # pixels of a named item
 # Of an axis whose last label would be cut at the chart's edge: it ends some pixels before it.
 FLUSH: dict[str, Any] = {"labelFlush": True, "labelFlushOffset": -4}
 GREY = "#808080"  # stands out on white and on near-black
-# Of words: no grey has 4.5 : 1 on white and on near-black, so pages give them a colour of their theme (`_CHARTS` of
-# ui/shared/frame.py finds them by this one), and files keep it.
+# Of words on paper: no grey has 4.5 : 1 on white and on near-black, so pages give words a colour of their theme.
 NOTE = "#6a6a6a"
 # After Okabe and Ito's palette (2008); all stand out on white and on near-black, and any two from each other for eyes
 # without green cones too. tests/test_palette.py measures both.

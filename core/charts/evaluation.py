@@ -272,7 +272,10 @@ def _names(named: pd.DataFrame, top: float) -> list[alt.Chart]:
     named = named.assign(pair=named["token_a"] + " – " + named["token_b"])
     is_left = named["rank"] <= top / 2
     style: dict[str, Any] = {"fontSize": 11, "fontWeight": "bold", "color": NOTE, "limit": 220}
-    sides = ((named[is_left], {"align": "left", "dx": 7}), (named[~is_left], {"align": "right", "dx": -7}))
+    sides: list[tuple[pd.DataFrame, dict[str, Any]]] = [
+        (named[is_left], {"align": "left", "dx": 7}),
+        (named[~is_left], {"align": "right", "dx": -7}),
+    ]
     return [
         alt.Chart(there).mark_text(**side, **style).encode(x="rank:Q", y="model_rank:Q", text="pair:N")
         for there, side in sides
