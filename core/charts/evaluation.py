@@ -17,10 +17,7 @@ BAND = "random rankings"
 VOTES, TOKENS = "other voters", "other tokens"
 LEAST_PLOT = 200  # pixels of what is plotted, without axes and legends
 LEGEND = 32  # pixels of a line of a legend
-NAME, LONG_NAME = (
-    18,
-    26,
-)  # characters of a model's name in a line of an axis, where rows are high and where they are low
+NAME, LONG_NAME = 18, 26  # characters of a model's name in a line of an axis, in high rows and in low ones
 PADDING = 0.02  # of a figure, left beside the outermost value
 MOST_MODELS = 12  # that a chart shows, the first ones, so that the table below it begins on the first screen
 ROW, AROUND = 46, 150  # pixels of a model, and of axis, legend and the names above what is plotted

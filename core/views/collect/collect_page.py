@@ -204,7 +204,7 @@ def closing_warnings(progress: Progress, workload: Workload | None) -> tuple[str
         warnings.append(f"{n:,} of {progress.wanted:,} comparisons have no vote.")
     if workload is None:
         return tuple(warnings)
-    if progress.short_items and progress.share >= MOST:
+    if progress.short_items:
         warnings.append(f"{many(progress.short_items, 'item')} with fewer votes than planned.")
     if progress.unvoted_items:
         warnings.append(f"{many(progress.unvoted_items, 'item')} with no vote at all.")
