@@ -60,7 +60,8 @@ def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
         )
     trust_panel.show_vote_checks(project, area_id, sum(drawn.progress.votes for drawn in view.drawn))
     st.markdown("##### The ballots of the plan")
-    st.caption(f"{stage.title}.")
+    if not stage.number:  # a ballot of the plan has its card below
+        st.caption(f"{stage.title}.")
     if stage.ballot.n_tied:
         told = "{n} items were tied at the cut; {kept} of them stayed, by a seeded draw."
         st.caption(told.format(n=stage.ballot.n_tied, kept=stage.ballot.n_tied_kept))

@@ -51,8 +51,9 @@ if mine:
     for found in view.coverage:
         if found.problem:
             st.error(frame.plain(f"{found.name}: {found.problem}"))
-    if not view.areas:
-        frame.next_step("tokens", "add token lists")
+after = cache.load_overview(store, project)  # what comes after embeddings, as long as nothing is drawn
+if after.next_page in ("tokens", "plan"):
+    frame.next_step(after.next_page, after.next_label[:1].lower() + after.next_label[1:])
 
 st.subheader("Import an embedding")
 imports.import_box(store, project)

@@ -31,12 +31,14 @@ if isinstance(kind, RoundKind):
 with st.container():  # each has a place of its own, full or empty, so that the open tab stays open
     imports.watch(frame.store(), project)
 answer = st.container()  # the headline stands above the settings that it follows from
-with st.container(horizontal=True, vertical_alignment="center"):
+controls = st.empty()  # gone where there is nothing to set
+with controls.container(horizontal=True, vertical_alignment="center"):
     signs = st.container(horizontal=True, vertical_alignment="center", width="content")
     reading = st.container(width="content")
     chosen = settings.show(project)
 view: EvaluateView = cache.load_evaluation(frame.store(), project, chosen.n0, chosen.notion, chosen.policy, chosen.top)
 if view.dataset.empty:
+    controls.empty()
     first = st.container()
     judges_box.alone(project)
     with first:

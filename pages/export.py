@@ -39,6 +39,12 @@ st.caption(
     "in."
 )
 three = dict.fromkeys(("score", "lower", "upper"), st.column_config.NumberColumn(format="%.3f"))
-st.dataframe(dataset.head(10), hide_index=True, column_config=three, alt="The first ten rows of the dataset")
+st.dataframe(
+    dataset.head(10),
+    hide_index=True,
+    column_config=three,
+    placeholder="–",
+    alt="The first ten rows of the dataset",
+)
 with st.expander("The description"):
     st.code(view.description, language=None, wrap_lines=True)  # the colours of JSON would be too faint

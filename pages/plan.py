@@ -24,7 +24,7 @@ settings, source = None, None
 if standing is None or sum(each.n_items for each in standings) < 2:
     with headline:
         frame.lead_to(
-            "A plan needs at least two items: three tokens in one area, or two areas.",
+            "A plan needs at least two items: three tokens in one area, or two areas of two.",
             key="tokens",
             label="add token lists",
         )

@@ -89,6 +89,7 @@ def ranking() -> None:
             "votes": st.column_config.NumberColumn(help="Votes behind the score, over all its ballots."),
             "ballots": st.column_config.NumberColumn(help="Ballots the item was in."),
         },
+        placeholder="–",
         alt="Ranking of the items",
     )
     with st.container(horizontal=True, vertical_alignment="center"):

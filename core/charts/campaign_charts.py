@@ -17,6 +17,8 @@ ROW = 20  # pixels of a named item
 # Of an axis whose last label would be cut at the chart's edge: it ends some pixels before it.
 FLUSH: dict[str, Any] = {"labelFlush": True, "labelFlushOffset": -4}
 GREY = "#808080"  # stands out on white and on near-black
+# Of words on paper: no grey has 4.5 : 1 on white and on near-black, so pages give words a colour of their theme.
+NOTE = "#6a6a6a"
 # After Okabe and Ito's palette (2008); all stand out on white and on near-black, and any two from each other for eyes
 # without green cones too. tests/charts/test_palette.py measures both.
 BLUE, ORANGE, GREEN, PURPLE = "#3D8FD1", "#D9730D", "#1A9E77", "#B565A7"
@@ -53,7 +55,7 @@ def ballot_sizes(sizes: tuple[int, ...], appearances: tuple[int, ...]) -> Chart:
         ],
     )
     bars = base.mark_bar(color=BLUE).encode(y=alt.Y("items:Q", title="Items"))
-    text = base.mark_text(dy=-8, color=GREY).encode(y="items:Q", text=alt.Text("items:Q", format=","))
+    text = base.mark_text(dy=-8, color=NOTE).encode(y="items:Q", text=alt.Text("items:Q", format=","))
     return (bars + text).properties(height=280)
 
 
@@ -238,7 +240,7 @@ def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
             alt.Tooltip("upper:Q", title="to", format=".3f"),
         ],
     )
-    here = alt.Chart(pd.DataFrame({"votes": [votes]})).mark_rule(color="#808080", strokeDash=[6, 4])
+    here = alt.Chart(pd.DataFrame({"votes": [votes]})).mark_rule(color=GREY, strokeDash=[6, 4])
     return alt.layer(band, line, here.encode(x=x)).properties(height=260)
 
 
@@ -273,7 +275,7 @@ def top_intervals(top: pd.DataFrame) -> Chart:
     bars = base.transform_filter("isValid(datum.lower)").mark_rule(color=BLUE, strokeWidth=3, opacity=0.5)
     bars = bars.encode(x=alt.X("lower:Q", **x), x2="upper:Q")
     dots = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(x=alt.X("score:Q", **x))
-    beside: dict[str, Any] = {"align": "left", "dx": 8, "color": GREY, "fontSize": 11}
+    beside: dict[str, Any] = {"align": "left", "dx": 8, "color": NOTE, "fontSize": 11}
     votes = base.mark_text(**beside).encode(x=alt.value("width"), text=alt.Text("votes:Q", format=","))
     head = alt.Chart(pd.DataFrame({"head": ["votes"]})).mark_text(**beside, baseline="bottom")
     head = head.encode(x=alt.value("width"), y=alt.value(-2), text="head:N")
@@ -352,7 +354,7 @@ def _names(now: pd.DataFrame, x: alt.X, lowest: float, height: int) -> alt.Chart
     first = now[now["place"] <= N_COLOURED]
     named = first.groupby(["ballot", "rank"], as_index=False).agg(pair=("pair", _first_of))
     named = named.assign(at=_apart(named["rank"].to_numpy(), lowest, height))
-    text = alt.Chart(named).mark_text(align="left", dx=9, fontSize=11, limit=190, color=GREY)
+    text = alt.Chart(named).mark_text(align="left", dx=9, fontSize=11, limit=190, color=NOTE)
     return text.encode(x=x, y=alt.Y("at:Q"), text="pair:N")
 
 

@@ -10,17 +10,18 @@ import numpy as np
 import pandas as pd
 
 from ..base.numbers_in_words import with_decimals
-from .campaign_charts import BALLOT_COLOURS, BLUE, FLUSH, GREY, ORANGE, Chart, bare, thin
+from .campaign_charts import BALLOT_COLOURS, BLUE, FLUSH, GREY, NOTE, ORANGE, Chart, bare, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
 BAND = "random rankings"
 VOTES, TOKENS = "other voters", "other tokens"
 LEAST_PLOT = 200  # pixels of what is plotted, without axes and legends
 LEGEND = 32  # pixels of a line of a legend
-NAME = 18  # characters of a model's name in a line of an axis
+NAME, LONG_NAME = 18, 26  # characters of a model's name in a line of an axis, in high rows and in low ones
 PADDING = 0.02  # of a figure, left beside the outermost value
-MOST_MODELS = 20  # that a chart shows, the first ones: more would be taller than a screen
+MOST_MODELS = 12  # that a chart shows, the first ones, so that the table below it begins on the first screen
 ROW, AROUND = 46, 150  # pixels of a model, and of axis, legend and the names above what is plotted
+FEW, LOW_ROW = 6, 27  # models that have so high a row; pixels of a row of more
 
 
 def figures_by_model(
@@ -43,7 +44,8 @@ def figures_by_model(
     """
     shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False).head(MOST_MODELS)
     names, named = list(shown["embedding"]), title or figure
-    y = alt.Y("embedding:N", sort=names, title=None, axis=_wrapped())
+    row, letters = (ROW, NAME) if len(names) <= FEW else (LOW_ROW, LONG_NAME)
+    y = alt.Y("embedding:N", sort=names, title=None, axis=_wrapped(letters))
     ends = {VOTES: ("corrected", "lower", "upper"), TOKENS: ("token corrected", "token lower", "token upper")}
     long = pd.concat(
         [
@@ -56,7 +58,8 @@ def figures_by_model(
     plotted = [shown["estimate"], *(long[name] for name in ("at", "from", "to")), pd.Series(floor or (), dtype=float)]
     if len(top) and figure in top:
         plotted.append(top[figure])
-    x, height = _up_to_one(plotted), AROUND + max(LEAST_PLOT, ROW * len(names))
+    axis = alt.Axis(**FLUSH, tickCount=8)
+    x, height = _up_to_one(plotted), AROUND + max(LEAST_PLOT, row * len(names))
     layers: list[alt.Chart] = []
     if floor:
         band = pd.DataFrame({"from": [floor[0]], "to": [floor[1]]})
@@ -81,16 +84,25 @@ def figures_by_model(
         said += [_three("from", "From"), _three("to", "To")]
         legend = alt.Legend(orient="top", offset=34)  # above the names of lines
         colour = alt.Color("interval:N", title=None, scale=colours, legend=legend)
-        across = alt.X("from:Q", title=named, scale=x, axis=alt.Axis(**FLUSH, tickCount=8))
-        line = of_kind.mark_rule(strokeWidth=3, yOffset=aside)
+        across = alt.X("from:Q", title=named, scale=x, axis=axis)
+        is_seen = bool((long["interval"] == kind).any())  # else it would be a picture without a name
+        line = of_kind.mark_rule(strokeWidth=3, yOffset=aside, aria=is_seen)
         layers.append(line.encode(y=y, x=across, x2="to:Q", color=colour, tooltip=said))
-        dot = of_kind.mark_point(filled=True, size=70, opacity=1, yOffset=aside)
+        dot = of_kind.mark_point(filled=True, size=70, opacity=1, yOffset=aside, aria=is_seen)
         layers.append(dot.encode(y=y, x=alt.X("at:Q", title=named, scale=x), color=colour, tooltip=said))
     dots = alt.Chart(shown).mark_point(filled=True, size=70, color=GREY, opacity=1)
-    layers.append(
-        dots.encode(y=y, x=alt.X("estimate:Q", title=named, scale=x), tooltip=[_model(), _three("estimate", named)])
-    )
+    measured = alt.X("estimate:Q", title=named, scale=x, axis=axis)
+    layers.append(dots.encode(y=y, x=measured, tooltip=[_model(), _three("estimate", named)]))
     return alt.layer(*layers).properties(height=height)
+
+
+def signs_said(table: pd.DataFrame, figure: str, floor: tuple[float, float] | None, top: pd.DataFrame) -> str:
+    """What the signs of `figures_by_model` mean, of those that it draws."""
+    has_bars = table[["lower", "token lower"]].notna().any(axis=None)
+    said = ["Bars: 90% intervals. Grey: as measured."] if has_bars else ["Dots: as measured."]
+    said += ["Shaded: nine of ten random rankings."] if floor else []
+    said += ["Dashed: ceilings by the votes."] if len(top) and figure in top else []
+    return " ".join(said)
 
 
 def standings(table: pd.DataFrame, figure: str) -> Chart:
@@ -106,11 +118,13 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
     scale = _up_to_one([shown[name] for name in ("at", "lower", "upper", "from", "to")], zero=True)
     x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", scale=scale, axis=alt.Axis(**FLUSH, tickCount=6))
     base = alt.Chart(shown).encode(y=y, tooltip=[_model(), _three("at", figure), *_ends()])
-    across = base.transform_filter("isValid(datum.lower)").mark_rule(strokeWidth=3, color=BLUE)
     dots = base.mark_point(filled=True, size=90, color=BLUE, opacity=1).encode(x=x)
-    words = base.mark_text(dy=-11, color=GREY, fontSize=11).encode(x="at:Q", text="said:N")
-    by_tokens = base.transform_filter("isValid(datum.from)").mark_rule(strokeWidth=3, color=ORANGE, yOffset=9)
-    bars = by_tokens.encode(x="from:Q", x2="to:Q"), across.encode(x="lower:Q", x2="upper:Q")
+    words = base.mark_text(dy=-11, color=NOTE, fontSize=11).encode(x="at:Q", text="said:N")
+    bars = [
+        base.transform_filter(f"isValid(datum.{low})").mark_rule(strokeWidth=3, **look).encode(x=f"{low}:Q", x2=high)
+        for low, high, look in (("from", "to", {"color": ORANGE, "yOffset": 9}), ("lower", "upper", {"color": BLUE}))
+        if shown[low].notna().any()  # an empty layer is a picture without a name
+    ]
     return alt.layer(*bars, dots, words).properties(height=85 + 36 * len(shown))
 
 
@@ -125,9 +139,9 @@ def _up_to_one(plotted: Sequence[pd.Series], *, zero: bool = False) -> alt.Scale
     return alt.Scale(domain=[float(ends[0]), float(min(ends[1], 1.0) if high <= 1 else ends[1])], nice=False)
 
 
-def _wrapped() -> alt.Axis:
+def _wrapped(letters: int) -> alt.Axis:
     """An axis of names that are broken into lines, so that what is plotted keeps its room on a phone."""
-    broken = f"split(replace(datum.label, /(.{{1,{NAME}}})(\\s+|$)/g, '$1\\n'), '\\n')"
+    broken = f"split(replace(datum.label, /(.{{1,{letters}}})(\\s+|$)/g, '$1\\n'), '\\n')"
     return alt.Axis(labelLimit=140, labelOverlap=False, labelExpr=broken, labelLineHeight=12)
 
 
@@ -140,7 +154,7 @@ def _label(rows: pd.DataFrame, line: int, *, is_left: bool = False) -> alt.Chart
     """The name of a dashed line, ending at it, or of a band, about its middle, above what is plotted; line 0 is next to
     it, and each further one higher by a line of text."""
     style: dict[str, Any] = {"align": "right", "dx": 2} if is_left else {"align": "center"}
-    mark = alt.Chart(rows).mark_text(color=GREY, fontSize=11, baseline="bottom", **style)
+    mark = alt.Chart(rows).mark_text(color=NOTE, fontSize=11, baseline="bottom", **style)
     return mark.encode(text="label:N", y=alt.value(-3 - 13 * line))
 
 
@@ -204,7 +218,7 @@ def layout_map(points: pd.DataFrame) -> Chart:
     y = alt.Y("y:Q", title=None, axis=None, scale=scales["y"])
     base = alt.Chart(shown).encode(x=x, y=y, tooltip=[alt.Tooltip("token:N", title="Token")])
     dots = base.mark_point(filled=True, size=45, color=BLUE, opacity=0.9)
-    return alt.layer(dots, base.mark_text(dy=-9, color=GREY, limit=110).encode(text="token:N")).properties(height=420)
+    return alt.layer(dots, base.mark_text(dy=-9, color=NOTE, limit=110).encode(text="token:N")).properties(height=420)
 
 
 def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
@@ -254,9 +268,13 @@ def _names(named: pd.DataFrame, top: float) -> list[alt.Chart]:
     """The pairs of some items beside their points, on the side where there is room."""
     named = named.assign(pair=named["token_a"] + " – " + named["token_b"])
     is_left = named["rank"] <= top / 2
-    style: dict[str, Any] = {"fontSize": 11, "fontWeight": "bold", "color": ORANGE, "limit": 220}
-    marks = (
-        alt.Chart(named[is_left]).mark_text(align="left", dx=7, **style),
-        alt.Chart(named[~is_left]).mark_text(align="right", dx=-7, **style),
-    )
-    return [mark.encode(x="rank:Q", y="model_rank:Q", text="pair:N") for mark in marks]
+    style: dict[str, Any] = {"fontSize": 11, "fontWeight": "bold", "color": NOTE, "limit": 220}
+    sides: list[tuple[pd.DataFrame, dict[str, Any]]] = [
+        (named[is_left], {"align": "left", "dx": 7}),
+        (named[~is_left], {"align": "right", "dx": -7}),
+    ]
+    return [
+        alt.Chart(there).mark_text(**side, **style).encode(x="rank:Q", y="model_rank:Q", text="pair:N")
+        for there, side in sides
+        if len(there)  # an empty layer is a picture without a name
+    ]

@@ -306,7 +306,7 @@ def with_model(answers: pd.DataFrame, votes: BallotVotes | None) -> WithModel:
     reach, each = float(ndtri((1 + LEVEL) / 2)), 2 * n / len(items)
     no_intervals, errors = "", (float(scores.plain_error.mean()), float(scores.powered_error.mean()))
     if each < VOTES_AN_ITEM:
-        no_intervals = f"θ has no intervals: they take {VOTES_AN_ITEM} votes an item, and there are {each:.1f}."
+        no_intervals = f"θ has no intervals: they take {VOTES_AN_ITEM} votes per item, and there are {each:.1f}."
         reach = np.nan
     columns: list[Ints | Floats] = [items]
     for theta, error_of in ((scores.plain, scores.plain_error), (scores.powered, scores.powered_error)):

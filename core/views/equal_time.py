@@ -28,8 +28,8 @@ from .plan import band_text
 NAMES = {
     COMPARISONS: "comparisons",
     RATINGS: "ratings",
-    TUPLES: "best–worst of four",
-    ROUNDS: "best–worst of four, in rounds",
+    TUPLES: "best–worst",
+    ROUNDS: "best–worst in rounds",
     GROUPS: "target groups",
 }
 HELP = {
@@ -80,7 +80,9 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
     elif answer.kind == COMPARISONS:
         headline = f"Stay with comparisons: {_figures(own)}; no other kind is ahead for sure."
     else:
-        headline = f"{NAMES[best.kind].capitalize()} would give more: {_figures(best)}; comparisons {_figures(own)}."
+        headline = (
+            f"{NAMES[best.kind].capitalize()} would give more: {_figures(best)}; comparisons give {_figures(own)}."
+        )
     lines = [_level(each, times) for each in answer.break_even if each.kind != TUPLES]
     quick = answer.at_a_glance
     if quick is not None and not math.isnan(quick.ahead):
@@ -100,12 +102,12 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
     table = pd.DataFrame(
         {
             "kind": NAMES[row.kind],
-            "seconds": row.seconds,
-            "judgements": None if math.isnan(row.n_judgements) else round(row.n_judgements),
             "ρ_w": _band(row.rho_w.mean, band_text(row.rho_w)),
             "τ_w": _band(row.tau_w.mean, band_text(row.tau_w)),
             "ρ": _mean(row.rho.mean),
             "ρ within targets": _mean(row.within.mean),
+            "seconds": row.seconds,
+            "judgements": None if math.isnan(row.n_judgements) else round(row.n_judgements),
             "ahead": _ahead(row),
         }
         for row in answer.rows

@@ -385,7 +385,7 @@ def areas_finished(standings: Sequence[RankingStatus]) -> str:
 
 
 def voted(voters: VoterCount) -> str:
-    return voters.said if voters.total or voters.left_out else "nobody voted yet"
+    return voters.said if voters.total or voters.left_out else "nobody has voted yet"
 
 
 def scored(n_closed: int, standings: list[RankingStatus]) -> str:

@@ -184,19 +184,14 @@ class VotersView:
         )
 
     def odd_said(self, hashed: bool = False) -> str:
-        """Who looks odd, each with the reasons, in a sentence; "" where nobody does."""
+        """Who the odd ones of `looks_said` are, each with the reasons, in a sentence; "" where there are none."""
         odd = self.odd(hashed)
         if not odd:
             return ""
         named = "; ".join(f"{name} ({'; '.join(reasons)})" for name, reasons in odd[:NAMED])
         if len(odd) > NAMED:
             named = f"{named}; and {len(odd) - NAMED:,} more, whom the rules below name"
-        return plural(
-            len(odd),
-            "{n} voter looks odd, and still counts: {named}.",
-            "{n} voters look odd, and still count: {named}.",
-            named=named,
-        )
+        return f"Odd, but still counted: {named}."
 
     def called(self, hashed: bool) -> dict[int, str]:
         """How voters are called, by voter_id."""

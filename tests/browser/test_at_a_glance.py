@@ -173,3 +173,30 @@ def test_a_result_file_is_no_token_list(server: Server, visit: Callable[..., Vis
     visitor.upload(FILE, "results.csv", f"{header}\n{rows}\n".encode())
     visitor.says("results.csv is a file of results with votes, not a token list.")
     visitor.says("Bring it on the Collect page, under “Upload results”")
+
+
+# Contrast of a chart's words with the page, as WCAG 2 defines it, of those that a mark draws.
+_CONTRASTS = """() => {
+  const rgb = colour => colour.match(/[\\d.]+/g).map(Number);
+  const light = colour => [.2126, .7152, .0722].reduce((sum, weight, n) => {
+    const value = colour[n] / 255;
+    return sum + weight * (value <= .04045 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4);
+  }, 0);
+  const ground = rgb(getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor);
+  return [...document.querySelectorAll('[data-testid="stVegaLiteChart"] .mark-text text')].map(text => {
+    const look = getComputedStyle(text), opacity = Number(look.fillOpacity);
+    const seen = rgb(look.fill).slice(0, 3).map((value, n) => value * opacity + ground[n] * (1 - opacity));
+    const [low, high] = [light(seen), light(ground)].sort((a, b) => a - b);
+    return (high + .05) / (low + .05);
+  });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.release)])
+def test_words_of_charts_stand_out(server: Server, visit: Callable[..., Visitor], scheme: str) -> None:
+    visitor = open_page(visit, server, "scores", DESK, color_scheme=scheme)
+    visitor.main.get_by_test_id("stVegaLiteChart").first.locator(".mark-text text").first.wait_for()
+    visitor.still()
+    found = visitor.page.evaluate(_CONTRASTS)
+    assert len(found) > 10
+    assert min(found) >= 4.5

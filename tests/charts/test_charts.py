@@ -13,7 +13,7 @@ import pytest
 
 from core.charts import campaign_charts, evaluation
 from core.charts.campaign_charts import places_by_ballot
-from core.charts.files import specification
+from core.charts.files import specification, to_svg
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = (20, pytest.param(100_000, marks=pytest.mark.release))
@@ -164,9 +164,12 @@ def test_of_many_models_the_first_are_drawn_and_the_last_label_is_not_cut() -> N
     spec = specification(evaluation.figures_by_model(table, "ρ_w", None, pd.DataFrame()))
     orders = {tuple(of["y"]["sort"]) for of in encodings(spec) if "sort" in of.get("y", {})}
     assert orders == {tuple(reversed(names[-evaluation.MOST_MODELS :]))}
-    assert spec["height"] < 1200
-    axes = [of["x"]["axis"] for of in encodings(spec) if "axis" in of.get("x", {})]
-    assert {axis["labelFlushOffset"] for axis in axes} == {-4}
+    assert spec["height"] <= 500  # with the headline above it half of a screen; the table begins below
+    bare = table.assign(lower=np.nan, upper=np.nan, **{"token lower": np.nan, "token upper": np.nan})
+    for shown in (table, bare):  # with intervals and without any
+        spec = specification(evaluation.figures_by_model(shown, "ρ_w", None, pd.DataFrame()))
+        axes = [of["x"]["axis"] for of in encodings(spec) if "axis" in of.get("x", {})]
+        assert {axis["labelFlushOffset"] for axis in axes} == {-4}
     groups = pd.DataFrame({"group": "A", "embedding": names})
     assert specification(evaluation.told_apart(groups, names))["height"] < 1200
 
@@ -195,3 +198,31 @@ def test_items_without_intervals_are_in_the_chart_of_the_top() -> None:
     assert titles == {"Score"}
     (rows,) = [rows for rows in spec["datasets"].values() if len(rows) == 15]
     assert [row["shown"].split("  ")[1] for row in rows] == [f"{row['score']:.3f}" for row in rows]
+
+
+def test_what_has_no_interval_leaves_no_picture_without_a_name() -> None:
+    """An empty layer would be told to whoever can't see it, as something without a name."""
+    ends = ["corrected", "lower", "upper", "token corrected", "token lower", "token upper"]
+    blank, none = models().assign(**dict.fromkeys(ends, np.nan)), pd.DataFrame()
+    coming = [evaluation.VOTES, evaluation.TOKENS]
+    top, first = items(20), items(20).head(3)
+    charts_ = [
+        *made(20).values(),
+        evaluation.figures_by_model(blank, "ρ_w", None, none, coming),
+        evaluation.figures_by_model(blank, "ρ_w", None, none),
+        evaluation.standings(blank, "ρ_w"),
+        evaluation.standings(models().assign(**dict.fromkeys(ends[3:], np.nan)), "ρ_w"),
+        evaluation.rank_scatter(top, first),  # named on one side alone
+        campaign_charts.top_intervals(first.assign(lower=np.nan, upper=np.nan)),
+    ]
+    for chart in charts_:
+        assert re.findall(r'<g [^>]*role="graphics-object"[^>]*(?:/>|></g>)', to_svg(chart).decode()) == []
+
+
+def test_signs_are_explained_where_they_are_drawn() -> None:
+    blank = models().assign(**{"lower": np.nan, "token lower": np.nan})
+    top = pd.DataFrame({"model": ["v"], "ρ_w": [0.9]})
+    assert evaluation.signs_said(blank, "ρ_w", None, pd.DataFrame()) == "Dots: as measured."
+    everything = "Bars: 90% intervals. Grey: as measured. Shaded: nine of ten random rankings. "
+    assert evaluation.signs_said(models(), "ρ_w", (-0.5, 0.2), top) == f"{everything}Dashed: ceilings by the votes."
+    assert evaluation.signs_said(models(), "ρ", (-0.5, 0.2), top) == everything.strip()

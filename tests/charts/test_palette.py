@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.charts.campaign_charts import BALLOT_COLOURS, BLUE, GREEN, GREY, ORANGE, PURPLE
+from core.charts.campaign_charts import BALLOT_COLOURS, BLUE, GREEN, GREY, NOTE, ORANGE, PURPLE
 
 GROUNDS = {"paper": "#FFFFFF", "the dark page": "#171614"}
 # Machado, Oliveira and Fernandes, A Physiologically-based Model for Simulation of Color Vision Deficiency, IEEE TVCG
@@ -55,6 +55,10 @@ def test_every_colour_stands_out_on_every_ground():
     colours = {*BALLOT_COLOURS, BLUE, ORANGE, GREEN, PURPLE, GREY}
     faint = [(colour, name) for colour in colours for name, ground in GROUNDS.items() if contrast(colour, ground) < 3]
     assert faint == []  # WCAG 2.2, 1.4.11
+
+
+def test_words_of_charts_can_be_read_on_paper():
+    assert contrast(NOTE, GROUNDS["paper"]) >= 4.5  # WCAG 2.2, 1.4.3; pages give them a colour of their theme
 
 
 def test_any_two_colours_differ_without_green_cones():

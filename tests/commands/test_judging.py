@@ -22,7 +22,9 @@ from core.commands.ballots import DiscardBallot
 from core.commands.integrity import check_store
 from core.commands.judging import AskModel, JudgeFigures, ModelAsked, judge_figures
 from core.errors import InputError, PlatformError, StoreError
+from core.evaluation.results import FigureEstimate
 from core.judges.chat import JudgeSettings, server_of
+from core.judges.figures import RANKED
 from core.judges.prompt import read_choice
 from core.questions.comparison_page import write_batch
 from core.store import Store
@@ -37,7 +39,7 @@ from core.store.scores.project_dataset import read_project_dataset
 from core.store.votes.intake import accept_upload
 from core.store.votes.model_answers import answers_of, pending_of, read_judges
 from core.store.votes.tallies import progress_of
-from core.views.evaluate.judges import powered_csv, powered_table
+from core.views.evaluate.judges import figures_table, powered_csv, powered_table
 from core.views.log import log_table
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
@@ -413,11 +415,14 @@ def test_a_ballot_that_is_half_voted_on_has_estimates_with_the_models_help(store
     powered = found.powered
     assert (powered.reason, powered.n_votes, powered.n_both, powered.n_rest) == ("", 51, 51, 33)
     assert powered.agreement.plain.estimate == powered.agreement.powered.estimate == 1  # both go by letters alone
-    assert powered.no_intervals == "θ has no intervals: they take 20 votes an item, and there are 4.9."
+    assert powered.no_intervals == "θ has no intervals: they take 20 votes per item, and there are 4.9."
     table = powered_table(found).set_index("of the whole ballot")
     assert list(table["from"]) == ["51 votes, 33 comparisons of the model alone"] * 2
     assert table.iloc[0]["with the model's answers"] == "100% (100% to 100%)"
     assert table.iloc[1]["with the model's answers"] == "–"
+    why = FigureEstimate(None, reason="Nothing joins them.")
+    blank = replace(found, ranking=replace(found.ranking, **{name: why for name, _ in RANKED}))
+    assert figures_table(blank)["from"].tolist().count("Nothing joins them.") == 1  # a reason of both is told once
     written = powered_csv(store, project, found).decode("utf-8-sig").splitlines()
     assert written[0].split(",")[:5] == ["area", "token_a", "token_b", "plain", "plain lower"]
     assert len(written) == 22

@@ -174,7 +174,7 @@ def test_a_ballot_half_voted_on():
     pd.testing.assert_series_equal(turned.scores["plain"], found.scores["plain"])
     once = BallotVotes(votes.items, first[:95], second[:95], outcome[:95], np.arange(95) % 9)
     found = with_model(answers, once)
-    assert found.no_intervals == "θ has no intervals: they take 20 votes an item, and there are 9.5."
+    assert found.no_intervals == "θ has no intervals: they take 20 votes per item, and there are 9.5."
     assert (found.error, found.scores["powered lower"].isna().all()) == (None, True)
     assert found.scores["powered"].notna().all()
     few = BallotVotes(votes.items, first, second, outcome, np.arange(285) % 3)

@@ -104,7 +104,7 @@ def test_a_leaderboard_of_a_hundred_and_twenty_models(demo, visit, monkeypatch) 
     (column,) = [name for name in table if name.startswith("ρ_w")]
     figures = [float(text.split()[0].replace("−", "-")) for text in table[column]]
     assert figures == sorted(figures, reverse=True)
-    assert "The chart shows the first 20 of 120 embeddings, the table all of them." in words(app)
+    assert "The chart shows the first 12 of 120 embeddings, the table all of them." in words(app)
     (chart,) = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
     assert chart["height"] < 1200
     turn_to(app, "Differences")
@@ -188,7 +188,7 @@ def test_floor_and_top(demo, view) -> None:
     assert rows["ρ_w share"].to_numpy() == pytest.approx((rows["ρ_w"] - lowest) / (ceiling - lowest), abs=0.03)
     nothing, why = leaderboard.with_shares(view, evaluation.Scale(top.floor, top.top[:0], ("No votes.",)))
     assert nothing is view
-    assert why == ("No share from chance to the best that the votes allow: No votes.",)
+    assert why == (f"{leaderboard.NO_SHARE} No votes.",)
 
 
 def test_reasons_parts_and_variants(demo, view) -> None:

@@ -14,13 +14,19 @@ from core import worker
 from core.commands.figures.base import job_of
 from core.plan import Plan
 from core.simulation.forecast import Band
+from core.store.projects.embedding_library import import_into
+from core.store.projects.plans import save_plan
+from core.store.projects.project_commands import create_project
+from core.store.tokens.areas import add_areas
 from core.store.votes.exclusions import exclude_voters
 from core.store.votes.intake import accept_upload
+from core.tokens.lists import AreaTokens
 from core.views import voters
 from core.views.plan import is_reliable, plan_said
 from core.views.tokens import TokensView
 from ui.plan import planner_box
 
+TOKENS = ("bread", "butter", "knife", "oven", "salt", "spoon")
 COST = SimpleNamespace(hours=5.5, total=88.5)
 
 
@@ -116,3 +122,49 @@ def test_whoever_chooses_another_project_comes_to_its_next_step(empty, visit):
     assert not app.exception
     assert app.title[0].value == "Plan"
     assert app.session_state["project_id"] == other
+
+
+def leads(app):
+    """What the page says first, and what its next steps are called."""
+    links = [element.proto.label.replace("*", "") for element in app.main.get("page_link")]
+    return first(app), [label for label in links if label.startswith("Next: ")]
+
+
+def test_without_a_project_every_page_has_its_title_and_leads_on(empty, visit):
+    for page in ("collect", "export"):
+        app = visit(page)
+        assert [title.value for title in app.title] == [page.capitalize()]
+        assert leads(app) == ("**There is no project yet.**", ["Next: make a project"])
+        assert not app.info
+
+
+def test_a_new_projects_pages_lead_on_and_offer_nothing_that_isnt_there_yet(empty, visit):
+    project_id = create_project(empty, "New")
+    assert leads(visit("embeddings", project_id))[1] == ["Next: add token lists"]
+    app = visit("evaluate", project_id)
+    assert leads(app) == ("**There is no embedding to compare yet.**", ["Next: load an embedding"])
+    assert not app.expander
+    assert "three tokens in one area, or two areas of two." in words(visit("plan", project_id))
+
+
+def test_a_small_campaign_tells_of_blanks_only_where_it_shows_them(empty, visit, tmp_path):
+    """Fifteen items have no twenty highest: that is no matter of ρ_w. No voter's interval is there, so no column."""
+    project_id = create_project(empty, "Kitchen", kind="trial")
+    add_areas(empty, project_id, [AreaTokens("Kitchen", TOKENS)])
+    vectors = tmp_path / "letters.txt"
+    vectors.write_text("".join(f"{word} {n} {n * n % 7} 1\n" for n, word in enumerate(TOKENS)), encoding="utf-8")
+    import_into(empty, project_id, vectors, name="Letters")
+    assert leads(visit("embeddings", project_id))[1] == ["Next: make the plan"]
+    save_plan(empty, project_id, replace(PLAN, n_ballots=2, n_voters=3, task_size=10))
+    app = visit("evaluate", project_id)
+    assert first(app) == "**There are no scores to compare with yet.**"
+    assert not app.get("popover")
+    run_simulated(empty, project_id, 2)
+    said = words(visit("evaluate", project_id))
+    assert "take a smaller k" not in said
+    assert "Dots: as measured." in said
+    assert "Bars" not in said
+    scores = visit("scores", project_id)
+    (ranking,) = [table.value for table in scores.dataframe if "score" in table.value]
+    assert "lower" not in ranking
+    assert "Look at the Scores page" not in words(scores)

@@ -58,7 +58,7 @@ def test_a_model_is_switched_on_asked_and_set_beside_people(empty, visit, starte
     assert beside.loc["sharpness", "people"] != ""
     gaps = next(table for table in tables if "gap of scores" in table)
     assert gaps["comparisons"].sum() <= 42
-    assert list(gaps["model answers as people"]) == ["100%"] * len(gaps)  # both go by letters alone
+    assert list(gaps["same answer"]) == ["100%"] * len(gaps)  # both go by letters alone
     press(app, "Switch it off")
     assert "Nothing is sent anywhere until" in words(app)
     assert "84 answers, 84 votes among them." in words(app)

@@ -117,18 +117,15 @@ def test_the_proposed_are_chosen_at_one_press_with_their_reasons(empty, visit):
     accept_upload(empty, project_id, answer_batch(batch, voters=("W8",), choose=lambda _: "left", tag="B"), "left.csv")
     app = visit("voters", project_id)
     assert "nobody is left out." in words(app)
-    (odd,) = [warning.value for warning in app.warning if "odd" in warning.value]
-    assert (
-        odd.replace("\\", "")
-        == "1 voter looks odd, and still counts: W8 (chose left in 42 of 42 answers (p = 3.2e-12, Holm))."
-    )
+    (odd,) = [warning.value for warning in app.warning if "Odd" in warning.value]
+    assert odd.replace("\\", "") == "Odd, but still counted: W8 (chose left in 42 of 42 answers (p = 3.2e-12, Holm))."
     labelled(app.toggle, RULES["side"].label).set_value(True).run()
     press(app, "Choose the proposed voter")
     labelled(app.text_input, "Reason").input("always left").run()
     press(app, "Leave 1 voter out")
     with empty.read() as conn:
         (kept,) = exclusions_of(conn, project_id)
-    assert not [warning for warning in app.warning if "odd" in warning.value]  # who is left out is told once
+    assert not [warning for warning in app.warning if "Odd" in warning.value]  # who is left out is told once
     assert kept.detail["proposed"] == ["chose left in 42 of 42 answers (p = 3.2e-12, Holm)"]
     assert "42 of voters who are left out" in words(visit("collect", project_id))
 

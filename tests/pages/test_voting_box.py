@@ -246,7 +246,7 @@ def test_personal_links_and_a_voter_taken_out(page):
 def test_a_known_answer_is_typed_and_a_strange_one_refused(page):
     store, project_id, app = page
     press(app, "Save and open voting")
-    assert "No proposals" in texts(app)  # no ballot is closed
+    assert "No ballot is closed yet, so none can be proposed: type your own." in texts(app)
     for typed, known in (("cat, dog > cat, saw", []), ("cat, dog > saw, 007", [(0, 0)])):
         next(area for area in app.text_area if area.label.startswith("Known answers")).set_value(typed)
         app.run()
@@ -350,5 +350,5 @@ def test_a_rehearsal_is_offered_and_what_it_found_is_told(page):
     assert "1 thing isn't as it must be." in shown
     assert "Not stored: Anna’s." in shown
     assert "makes 15.00 an hour" in shown
-    assert "revision 3, vote counter 2; 2 votes came from people meanwhile." in shown
-    assert any(list(frame.value.columns) == ["screen", "words", "buttons"] for frame in app.dataframe)
+    assert "2 votes came from people meanwhile: its revision is 3, its count of votes 2." in shown
+    assert any(list(table.value.columns) == ["screen", "words", "buttons"] for table in app.table)

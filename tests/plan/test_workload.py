@@ -16,6 +16,7 @@ from core.plan.campaign_plan import cost
 from core.store.ballots.ballot_rows import read_ballots
 from core.store.ballots.simulated import assign_tasks, simulate_votes
 from core.store.votes.intake import accept_upload
+from core.store.votes.tallies import Progress
 from core.views.collect import collect_page
 from core.views.collect.collect_page import read_voters
 
@@ -113,3 +114,20 @@ def test_the_quota_follows_the_plan(store):
     project = make_project(store, plan=replace(PLAN, n_voters=60))
     draw_batch(store, project)
     assert collect_page.load(store, project).workload.quota.comparisons_per_voter == 3
+
+
+def test_who_voted_is_said_and_items_short_of_votes_once_most_have_voted():
+    begun = replace(
+        Progress.before_votes(100, 20),
+        answered=40,
+        votes=40,
+        voters=4,
+        top_share=0.4,
+        effective_voters=3.2,
+        simulated=0,
+    )
+    spread = "4 voters; the busiest gave 40% of the votes, which are spread as if 3.2 voters had equal shares"
+    assert collect_page.voters_said(begun) == f"{spread}."
+    assert collect_page.voters_said(replace(begun, answered=90, votes=90, short_items=5)) == (
+        f"{spread}; 5 items short of votes."
+    )

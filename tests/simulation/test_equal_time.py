@@ -119,7 +119,7 @@ def test_another_kind_is_recommended_only_where_it_is_ahead_for_sure():
     nothing = EqualTime(100, 1000, 2, (replace(own, runs=((((NAN,) * 4), ((0.9,) * 4)),) * 6),))
     assert view_of(nothing, Times(), "both").headline.startswith("No kind can be recommended. ρ_w or τ_w isn't")
     sure = view_of(made(rounds=[0.96] * 6, ratings=[0.8] * 6), Times(3, 3), "rho_w")
-    assert sure.headline.startswith("Best–worst of four, in rounds would give more: ρ_w = 0.960 (0.955 to 0.964)")
+    assert sure.headline.startswith("Best–worst in rounds would give more: ρ_w = 0.960 (0.955 to 0.964)")
     assert any("would be ahead of comparisons, however long" in line for line in sure.lines)
 
 

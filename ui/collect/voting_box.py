@@ -186,6 +186,7 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
     if not box.open:
         return
     with box:
+        st.caption("Comparisons whose answer is sure, put among the others: they show who reads. They enter no score.")
         if len(view.gold):
             st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
             _remove(project, ballot, view)
@@ -200,7 +201,8 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
 def _proposed(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
     pairs = cache.load_proposed_gold(store, project, ballot)
     if not pairs:
-        st.caption("No proposals: the closed ballots leave no order beyond doubt.")
+        closed = "The closed ballots leave no order beyond doubt" if ballot.number > 1 else "No ballot is closed yet"
+        st.caption(f"{closed}, so none can be proposed: type your own.")
         return
     st.caption("The votes so far leave no doubt about the order of these. Tick those to ask.")
     names = read_items(store, project.id).set_index("item")
@@ -379,7 +381,8 @@ def _rehearsed(found: Rehearsed) -> None:
         st.markdown(frame.plain(problem))
     st.caption(frame.plain(view.pay))
     st.markdown("**What a voter sees, in order**")
-    st.dataframe(view.screens, hide_index=True, alt="Screens of the rehearsal")
+    words = {name: view.screens[name].map(frame.plain) for name in ("screen", "buttons")}  # an owner's own, as typed
+    st.table(view.screens.assign(**words), border="horizontal", hide_index=True, alt="Screens of the rehearsal")
     st.markdown("**What is exported**, as `campaign/votes.csv` of the dataset")
     st.dataframe(found.votes, hide_index=True, alt="Votes of the rehearsal")
     st.caption(frame.plain(view.untouched))

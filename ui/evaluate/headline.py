@@ -44,8 +44,10 @@ def show(
     view: EvaluateView, found: IntervalsView | None, tokens: TokenIntervalsView | None, visit: Visit | None
 ) -> None:
     """The headline and warnings; `visit` is what intervals come by, None where there is no model."""
-    # What stood below the bar of a job keeps its place when the bar is gone.
-    with st.container(key="evaluate-waited" if visit and visit.has_waited() else "evaluate-answer"):
+    # What stood below the bar of a job keeps its place when the bar is gone; of one model the answer would be too short
+    # for it.
+    keeps_place = visit is not None and visit.has_waited() and len(view.evaluations) > 1
+    with st.container(key="evaluate-waited" if keeps_place else "evaluate-answer"):
         awaited = visit.awaited if visit else ""
         beside = "" if awaited else frame.plain(leaderboard.beside_the_leader(view))
         st.markdown(f"{answer(view, found, tokens, awaited)} {beside}".strip())

@@ -23,10 +23,11 @@ from ui.shared.frame import plain
 N0 = 2.0  # of ρ_w and τ_w where the page has no settings yet
 _FIRST = JudgeSettings("http://localhost:8000", "model")
 POWERED = (
-    "Prediction-powered estimates: what people's votes on some comparisons say of all that the model judged, each with "
-    "its 90% interval. The model's answers count with the weight λ, and where people voted too their error is taken "
-    "off, so that a wrong model moves nothing on average. θ gains little: answers help only where they explain what "
-    "the scores don't, and else λ is near 0. Comparisons with votes are taken as drawn at random. No score is changed."
+    "What people's votes on some comparisons say of all that the model judged, with 90% intervals (prediction-powered "
+    "estimates). The model's answers count with the weight λ, 0 where they tell nothing. Where people voted too, the "
+    "model's error is taken off, so that a wrong model moves nothing on average. θ is an item's score on the scale of "
+    "Bradley–Terry; it gains little, as answers help only where they explain what the scores don't. Comparisons with "
+    "votes are taken as drawn at random. No score of the project is changed."
 )
 ABOUT = (
     "Flips: comparisons whose answer changes with the order of the two pairs. Sharpness and lapse: as if the model "
@@ -51,7 +52,9 @@ def show(project: Project, n0: float) -> None:
 
 
 def alone(project: Project) -> None:
-    """All of it, folded, where there is no embedding or no score yet to show a page of."""
+    """All of it, folded, where there is no embedding or no score yet to show a page of; nothing without a ballot."""
+    if not view_of.load(frame.store(), project.id).ballots:
+        return
     with st.expander("Language models as voters", icon=":material/smart_toy:"):
         show(project, N0)
 
@@ -175,8 +178,8 @@ def _figures(found: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
     else:
         tables.of_cells(view_of.gaps_table(found), "Agreement by the gap of scores")
         st.caption(
-            "How often the item is named that people's scores have higher; a tie counts half. "
-            "People's own votes made these scores, so theirs is a little too high."
+            "How often the model, with its 90% interval, and people name the item that people's scores have higher; a "
+            "tie counts half. People's own votes made these scores, so theirs is a little too high."
         )
     _powered(found, judge, project_id)
     with st.expander("What it was told before each comparison"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -98,11 +99,14 @@ def show(
                 "the table all of them."
             )
     _leaderboard(visit, label, found, with_votes, with_shares, is_top_coming=visit.is_coming("top"))
+    if chart is not None:
+        st.caption(evaluation.signs_said(*chart.args[:4]))
     for problem in (found.problem if found else "", tokens.problem if tokens else ""):
         if problem:
             st.caption(frame.plain(problem))
-    for reason in (*(reason for reason in view.undefined if _is_of(reason, view)), *no_share):
-        st.caption(f"Blank: {frame.plain(reason)}")
+    _blanks(view, [label], by_area=False)
+    for reason in no_share if label in WITH_TOP else ():
+        st.caption(frame.plain(reason))
     with st.container(horizontal=True, vertical_alignment="center"):
         if chart is not None:
             stem = f"{file_stem(view.dataset.attrs)}-{slug(label)}"
@@ -113,9 +117,10 @@ def show(
         )  # fmt: skip
 
 
-def _is_of(reason: str, view: EvaluateView) -> bool:
-    """Whether a reason for a blank is about what the leaderboard compares, and not about an area."""
-    return any(reason.startswith(f"{evaluation.model}: ") for evaluation in view.evaluations) or "all cover" in reason
+def _blanks(view: EvaluateView, labels: Collection[str], *, by_area: bool) -> None:
+    """Why figures of the table above are blank."""
+    for reason in view.blanks(labels, by_area=by_area):
+        st.caption(f"Blank: {frame.plain(reason)}")
 
 
 def _leaderboard(
@@ -134,9 +139,6 @@ def _leaderboard(
     if is_top_coming and label in WITH_TOP and leaderboard.POSSIBLE not in table:
         table.insert(3, leaderboard.POSSIBLE, leaderboard.TO_COME_SHORT)
     of_cells(table, "Leaderboard")
-    st.caption(
-        "Bars: 90% intervals. Grey: as measured. Shaded: nine of ten random rankings. Dashed: ceilings by the votes."
-    )
 
 
 _KEYS = [(label, key) for key, label in FIGURES]
@@ -173,9 +175,7 @@ def by_area(visit: Visit, settings: Settings, found: IntervalsView | None, token
         "Each embedding over its own items of the area, so figures of unlike coverage don't compare directly. "
         "Intervals: 90%."
     )
-    for reason in visit.view.undefined:
-        if not _is_of(reason, visit.view):
-            st.caption(f"Blank: {frame.plain(reason)}")
+    _blanks(visit.view, [settings.figure], by_area=True)
 
 
 def everything(visit: Visit, scale: tuple[Scale, Scale]) -> None:
@@ -192,6 +192,7 @@ def everything(visit: Visit, scale: tuple[Scale, Scale]) -> None:
         st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
         _table(view, view.without_proposed.drop(columns="area"), "Embeddings without proposed tokens")
     st.caption("As measured. The file “Download all figures” has the intervals and the areas too.")
+    _blanks(view, list(dict(_KEYS)), by_area=False)
     _floor_and_top(view, *scale, is_coming=visit.is_coming("floor") or visit.is_coming("top"))
 
 

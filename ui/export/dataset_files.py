@@ -116,7 +116,13 @@ def show_rounds(project: Project, area_id: int | None, kind: RoundKind) -> None:
     st.subheader("What is in it")
     st.caption("The first ten items, under the names of the file's columns.")
     three = dict.fromkeys(("score", "lower", "upper"), st.column_config.NumberColumn(format="%.3f"))
-    st.dataframe(files.dataset.head(10), hide_index=True, column_config=three, alt="The first ten rows of the dataset")
+    st.dataframe(
+        files.dataset.head(10),
+        hide_index=True,
+        column_config=three,
+        placeholder="–",
+        alt="The first ten rows of the dataset",
+    )
     with st.expander("The description"):
         st.code(files.description, language=None, wrap_lines=True)
 

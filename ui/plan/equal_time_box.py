@@ -90,8 +90,8 @@ def _times(project: Project, area_id: int | None, settings: PlanSettings) -> Tim
             )
         )
     st.caption(
-        f"By these a comparison takes {2 * read + decide:g} s; {whose} it takes {seconds:g} s. How much of that is "
-        "reading, nobody has measured, and much depends on it: try other times."
+        f"By these a comparison takes {2 * read + decide:g} s; {whose} it takes {seconds:g} s. Nobody has measured how "
+        "much of that is reading, and much depends on it: try other times."
     )
     return Times(float(read), float(decide))
 

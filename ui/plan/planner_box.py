@@ -78,8 +78,8 @@ def planner_box(
     ours = _outlook(asked, unasked)
     _curve(asked)
     planner_jobs.search_box(asked, locked=locked)
-    _paper_figures(project)
     planner_jobs.watch(project)
+    _paper_figures(project)
     return ours, source
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from core.base.numbers_in_words import many, with_minus
+from core.base.numbers_in_words import many, with_decimals, with_minus
 from core.commands.figures.base import job_of
 from core.commands.figures.simulations import BestPlan, Forecasts, OtherBudgets, Simulation
 from core.errors import PlanError
@@ -117,7 +117,8 @@ def _found(found: Search, asked: PlannerRequest, *, locked: bool) -> None:
     with st.container(border=True):
         st.markdown(
             f"**Best of {found.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}{uncut}, α = {plan.keep:g}, M = "
-            f"{appearances}** ({many(plan.n_comparisons, 'vote')})."
+            f"{appearances}** ({many(plan.n_comparisons, 'vote')}). It comes to {with_decimals(found.best.value)} in "
+            f"{_judged(found.goal)}."
         )
         if found.paper is not None:
             sure = abs(found.gain) > 2 * found.gain_error

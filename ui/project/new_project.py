@@ -139,10 +139,10 @@ NOTIONS = {
     "relatedness": "Relatedness: any strong tie counts, opposites too",
     "similarity": "Similarity: only likeness of meaning counts",
 }
-KINDS = {"real": "Real: only people vote", "trial": "Trial: simulated voters may answer too, permanently marked"}
+KINDS = {"real": "Real: only people", "trial": "Trial: simulated voters too; it stays marked as a trial"}
 STARTS = {
     "empty": "Empty: your own token lists",
-    "template": "Template: two areas of everyday words, a plan, and of comparisons a drawn pilot of 50",
+    "template": "Template: two areas of everyday words and a plan; for comparisons a drawn pilot of 50 too",
 }
 
 
@@ -157,7 +157,7 @@ def new_project() -> None:
             help="Relatedness ranks embeddings by |cos|, similarity by cos. It can be changed until a ballot is drawn.",
         )
         kind = choosers.radio(
-            "Kind",
+            "Who votes",
             dict(KINDS),
             key="new-kind",
             help="Choose a trial to see the whole process first, without people.",

@@ -246,9 +246,13 @@ def stop() -> NoReturn:
 
 
 def project() -> Project:
-    """The chosen project as it stands now. Says so if it changed since this visitor last saw it."""
+    """The chosen project as it stands now. Says so if it changed since this visitor last saw it; without any project
+    the page leads to where one is made, and ends."""
     if not st.session_state.get("project_id"):
-        st.info("There is no project yet. Make one on the Project page.", icon=":material/info:")
+        st.title(next((title for key, title, _ in PAGES if key == st.session_state["_page"]), "Runoff"))
+        st.markdown("**There is no project yet.**")
+        label, icon = "**Next: make a project**", ":material/arrow_forward:"
+        st.page_link(st.session_state["_pages"]["project"], label=label, icon=icon)
         stop()
     found = get_project(store(), st.session_state["project_id"])
     seen = st.session_state.get("_seen")
@@ -472,6 +476,10 @@ _WAITED = """<style>
 .st-key-evaluate-waited {min-height: 6.7rem}
 @media (max-width: 640px) {.st-key-evaluate-waited {min-height: 13.5rem}}
 </style>"""
+# Streamlit's own grey of axes is 3.7 : 1 on white.
+_CHARTS = """<style>
+[data-testid="stVegaLiteChart"] text {fill: currentColor; fill-opacity: .7}
+</style>"""
 # Browsers leave grounds out, so that the light words of the dark theme would be printed on white.
 _DARK_PRINTED = """<style>
 @media print {[data-testid="stApp"] {filter: invert(1) hue-rotate(180deg)}}
@@ -483,8 +491,8 @@ _DARK_BUTTONS = """<style>
 
 
 def style_page() -> None:
-    """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone, and
-    for what comes later; pages that can be printed."""
-    st.html(_COMPACT + _TOUCHED + _PRINTED + _WAITED)
+    """Dark words on the bright primary buttons of the dark theme, words of charts in a colour of the theme; room for
+    what tables and charts show on a phone, and for what comes later; pages that can be printed."""
+    st.html(_COMPACT + _TOUCHED + _PRINTED + _WAITED + _CHARTS)
     if st.context.theme.type == "dark":
         st.html(_DARK_BUTTONS + _DARK_PRINTED)

@@ -189,7 +189,7 @@ class BestPlan(Simulation[int]):
 
     name = "plan_search"
     version = 3
-    doing = "Searching the best plan"
+    doing = "Searching for the best plan"
     area_id: int | None
     guess: GuessSource
     n_comparisons: int

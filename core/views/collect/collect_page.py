@@ -229,7 +229,8 @@ def uncounted_said(progress: Progress) -> str:
 def voters_said(progress: Progress) -> str:
     """Who voted, and how evenly, in a sentence; empty before the first vote.
 
-    The votes are as uneven as if 1/Σp² voters had given equally many.
+    The votes are as uneven as if 1/Σp² voters had given equally many. Items short of votes are told from `MOST` on:
+    before, some always are.
     """
     if not progress.voters:
         return ""
@@ -237,14 +238,14 @@ def voters_said(progress: Progress) -> str:
     if progress.top_share is not None and progress.voters > 1:
         effective = f"{progress.effective_voters or 0:.1f}".removesuffix(".0")
         parts.append(
-            f"the busiest gave {percent(progress.top_share)}, as uneven as if {effective} voters had shared "
-            "them equally"
+            f"the busiest gave {percent(progress.top_share)} of the votes, which are spread as if {effective} voters "
+            "had equal shares"
         )
     if progress.simulated:
         parts.append(f"{progress.simulated:,} of {many(progress.votes, 'vote')} by simulated voters")
     elif progress.votes > progress.answered:
         parts.append(f"{many(progress.votes, 'vote')} in all")
-    if progress.short_items:
+    if progress.short_items and progress.share >= MOST:
         parts.append(f"{many(progress.short_items, 'item')} short of votes")
     if progress.seconds is not None:
         parts.append(f"{progress.seconds:.1f} s per comparison")

@@ -177,9 +177,9 @@ def _pay(rehearsed: Rehearsed) -> str:
 
 def _untouched(rehearsed: Rehearsed) -> str:
     revision, votes = rehearsed.after
-    state = f"The project itself is untouched: revision {revision:,}, vote counter {votes:,}"
     n = votes - rehearsed.before[1]
-    return f"{state}; {many(n, 'vote')} came from people meanwhile." if n else f"{state}, as before."
+    came = f"; {many(n, 'vote')} came from people meanwhile" if n else ""
+    return f"The project itself is untouched{came}: its revision is {revision:,}, its count of votes {votes:,}."
 
 
 def settings_said(settings: VotingSettings) -> str:

@@ -5,8 +5,10 @@ The reasons are hubs, where tokens lie, figures over parts of the items, n₀ al
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,21 +45,34 @@ ENDS = ("corrected", "lower", "upper")
 BOUNDS = tuple(f"{label} {end}" for name, label in FIGURES if name in OF_VOTES for end in ENDS)
 
 
+class Blank(NamedTuple):
+    """The label of a figure that is blank, whether it is of an area, and why, with whose it is."""
+
+    label: str
+    by_area: bool
+    why: str
+
+
 @dataclass(frozen=True)
 class EvaluateView(Evaluated):
     """The evaluations, and their figures as tables with a row an embedding (and an area).
 
     `common` is over the items that all embeddings cover, and empty where each covers the same. `without_proposed` is
     over the items that hold no token which one of the embeddings proposed, and empty where none did. `undefined` says
-    why a figure is blank.
+    why figures are blank.
     """
 
     overall: pd.DataFrame
     by_area: pd.DataFrame
     common: pd.DataFrame
     without_proposed: pd.DataFrame
-    undefined: tuple[str, ...]
+    undefined: tuple[Blank, ...]
     first_rank_share: float
+
+    def blanks(self, labels: Collection[str], *, by_area: bool) -> list[str]:
+        """Why figures of these labels are blank, of areas or of all items, each reason once."""
+        told = [blank.why for blank in self.undefined if blank.label in labels and blank.by_area is by_area]
+        return list(dict.fromkeys(told))
 
     @property
     def chosen(self) -> pd.DataFrame:
@@ -148,7 +163,7 @@ def load(
 def shown(found: Evaluated) -> EvaluateView:
     """The tables of an evaluation."""
     overall, by_area, common, without = [], [], [], []
-    undefined: list[str] = []
+    undefined: list[Blank] = []
     compared, evaluations, policy = found.compared, found.evaluations, found.policy
     if compared is not None:
         names = compared.names
@@ -157,7 +172,7 @@ def shown(found: Evaluated) -> EvaluateView:
             undefined += _reasons(evaluation.model, evaluation.overall)
             for area, figures in evaluation.areas.items():
                 by_area.append(_row(evaluation.model, area, figures))
-                undefined += _reasons(f"{evaluation.model}, {area}", figures)
+                undefined += _reasons(f"{evaluation.model}, {area}", figures, by_area=True)
         if not compared.is_even and policy in ("common", "parts"):
             for name, figures in zip(names, compared.common, strict=True):
                 common.append(_row(name, "", figures))
@@ -243,9 +258,9 @@ def _row(model: str, area: str, figures: Correlations) -> tuple:
     return (model, area, figures.n_items, figures.n_covered, figures.coverage, *values)
 
 
-def _reasons(what: str, figures: Correlations) -> list[str]:
-    found = [getattr(figures, name) for name, _ in FIGURES]
-    return [f"{what}: {reason}" for reason in dict.fromkeys(f.reason for f in found if f.estimate is None and f.reason)]
+def _reasons(what: str, figures: Correlations, *, by_area: bool = False) -> list[Blank]:
+    found = [(label, getattr(figures, name)) for name, label in FIGURES]
+    return [Blank(label, by_area, f"{what}: {f.reason}") for label, f in found if f.estimate is None and f.reason]
 
 
 TOP_SHARE = 0.1  # of the items are the top that hubs crowd

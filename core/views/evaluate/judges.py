@@ -71,7 +71,7 @@ class JudgesView:
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row a record."""
+        """A row a record; what is stale where something is."""
         rows = [
             {
                 "model": judge.name,
@@ -83,7 +83,8 @@ class JudgesView:
             }
             for judge in self.judges
         ]
-        return pd.DataFrame(rows, columns=["model", "ballot", "comparisons", "answers", "votes", "stale"])
+        columns = ["model", "ballot", "comparisons", "answers", "votes"]
+        return pd.DataFrame(rows, columns=[*columns, *(["stale"] if any(row["stale"] for row in rows) else [])])
 
 
 def load(store: Store, project_id: str) -> JudgesView:
@@ -115,8 +116,12 @@ def figures_table(found: JudgeFigures) -> pd.DataFrame:
         _row("lapse", effects.lapse, voters, _spread(effects.people_lapse)),
         _row("guesses go to A", effects.side, voters, "50%", share=True),
     ]
-    for name, label in RANKED:
-        figure: FigureEstimate = getattr(ranking, name)
+    ranked: dict[str, FigureEstimate] = {label: getattr(ranking, name) for name, label in RANKED}
+    why = {figure.reason if figure.estimate is None else "" for figure in ranked.values()}
+    if len(why) == 1 and "" not in why:  # all are blank for one reason, which is told once
+        rows.append(_row(f"{' and '.join(ranked)} of its own ranking", Estimate(None, reason=why.pop()), items))
+        ranked = {}
+    for label, figure in ranked.items():
         corrected, lower, upper = figure.by_votes
         shown = Estimate(figure.estimate if corrected is None else corrected, lower, upper, figure.reason)
         told = items if lower is not None or not ranking.no_interval else f"{items}. {ranking.no_interval}"
@@ -152,20 +157,23 @@ def _spread(of: VoterQuantiles) -> str:
 
 
 def gaps_table(found: JudgeFigures) -> pd.DataFrame:
-    """A row a range of gaps, in words; empty where there is none."""
+    """A row a range of gaps, in words: how often the model, with its 90% interval, and people, of so many votes, name
+    the item that has the higher score, and how often both answer the same; empty where there is none."""
     rows = [
         {
             "gap of scores": f"{with_decimals(row['lower'])} to {with_decimals(row['upper'])}",
             "comparisons": int(row["comparisons"]),
-            "model names the higher": percent(row["model"]),
-            "90% interval": f"{percent(row['model lower'])} to {percent(row['model upper'])}",
-            "people name the higher": NO_FIGURE if row["people"] != row["people"] else percent(row["people"]),
-            "people's votes": int(row["votes"]),
-            "model answers as people": NO_FIGURE if row["same"] != row["same"] else percent(row["same"]),
+            "model": f"{percent(row['model'])} ({percent(row['model lower'])} to {percent(row['model upper'])})",
+            "people": _of_votes(row["people"], int(row["votes"])),
+            "same answer": NO_FIGURE if row["same"] != row["same"] else percent(row["same"]),
         }
         for row in found.gaps.to_dict("records")
     ]
     return pd.DataFrame(rows)
+
+
+def _of_votes(share: float, n_votes: int) -> str:
+    return NO_FIGURE if share != share else f"{percent(share)} of {many(n_votes, 'vote')}"
 
 
 def powered_table(found: JudgeFigures) -> pd.DataFrame:

@@ -33,6 +33,7 @@ COLUMNS = (
     *("rank", "score", "token_a", "token_b", "area", "lower", "upper"),
     *("rank_lower", "rank_upper", "votes", "ballots"),
 )
+_BOUNDS = ("lower", "upper", "rank_lower", "rank_upper")
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,14 @@ class ScoresView:
         return plural(n_more, "{item} and {n} more, tied", "{item} and {n} more, tied", item=named) if n_more else named
 
     def ranking(self, word: str = "") -> pd.DataFrame:
-        """The columns people look at, of the items with a token that holds this text."""
+        """The columns people look at, of the items with a token that holds this text; no bounds where no item has
+        any."""
         shown, part = self.dataset, word.strip().casefold()
         if part:
             hit = [shown[name].str.casefold().str.contains(part, regex=False) for name in ("token_a", "token_b")]
             shown = shown[hit[0] | hit[1]]
-        return shown[[name for name in COLUMNS if name in shown]]
+        bounds = {name for name in _BOUNDS if name in self.dataset and self.dataset[name].isna().all()}
+        return shown[[name for name in COLUMNS if name in shown and name not in bounds]]
 
     @property
     def provisional(self) -> bool:

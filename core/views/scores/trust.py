@@ -95,19 +95,13 @@ def worth_text(next_ballot: NextBallotValue, after: int, *, is_last: bool = Fals
     f = next_ballot
     if f.by_chance:
         return (
-            f"The ranking isn't settled after ballot {after}: {COIN_TOSSES}. Look at the Voters page before more is "
-            "spent."
+            f"The ranking isn't settled after ballot {after}: {COIN_TOSSES}. Look at the Voters page"
+            f"{'' if is_last else ' before more is spent'}."
         )
     if f.circles or f.level or f.rho_w is None or f.tau_w is None:
         if f.circles:
-            return (
-                f"The ranking isn't settled after ballot {after}: votes at the top go round in a circle. Look at "
-                "the Scores page before more is spent."
-            )
-        return (
-            f"The ranking isn't settled after ballot {after}: the first items have the same score. Look at the "
-            "Scores page before more is spent."
-        )
+            return f"The ranking isn't settled after ballot {after}: votes at the top go round in a circle."
+        return f"The ranking isn't settled after ballot {after}: the first items have the same score."
     advice = "you may stop" if f.settled else "go on"
     if is_last:
         advice = "the ranking is settled" if f.settled else "not settled yet, but the plan has no ballot left"
