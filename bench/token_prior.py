@@ -16,8 +16,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from bench.runoff_table import Floats
-from bench.votes_coverage import DEMO
+from bench.cells import DEMO
 from core.metrics import weighted_kendall, weighted_spearman
 from core.protocols import Votes
 from core.protocols.runoff import Runoff
@@ -25,6 +24,7 @@ from core.scores import BallotVotes
 from core.scores.bradley_terry import BradleyTerry, fit_votes
 from core.scores.voter_effects import Likelihood
 from core.simulation import simulate_campaign
+from core.tables import Floats
 from core.voters.model import Panel, exponential, power_law
 
 LAWS = {"cosines": None, "exponential": exponential, "power law": power_law}
