@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.runoff_table import read_similarities
+from bench.cells import read_similarities
 from bench.small_coverage import paper_campaign
 from bench.votes_coverage import DEMO, Kind
 from core.ballots import draw_comparisons
