@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import altair as alt
@@ -96,12 +96,19 @@ def figures_by_model(
     return alt.layer(*layers).properties(height=height)
 
 
-def signs_said(table: pd.DataFrame, figure: str, floor: tuple[float, float] | None, top: pd.DataFrame) -> str:
-    """What the signs of `figures_by_model` mean, of those that it draws."""
-    has_bars = table[["lower", "token lower"]].notna().any(axis=None)
+def signs_said(
+    table: pd.DataFrame,
+    figure: str,
+    floor: tuple[float, float] | None,
+    top: pd.DataFrame,
+    coming: Collection[str] = (),
+) -> str:
+    """What the signs of `figures_by_model` mean, of those that it draws or will once what is `coming` is there ("bars",
+    "floor", "top"): the line is as long before as after, so that nothing below it moves."""
+    has_bars = "bars" in coming or table[["lower", "token lower"]].notna().any(axis=None)
     said = ["Bars: 90% intervals. Grey: as measured."] if has_bars else ["Dots: as measured."]
-    said += ["Shaded: nine of ten random rankings."] if floor else []
-    said += ["Dashed: ceilings by the votes."] if len(top) and figure in top else []
+    said += ["Shaded: nine of ten random rankings."] if floor or "floor" in coming else []
+    said += ["Dashed: ceilings by the votes."] if "top" in coming or (len(top) and figure in top) else []
     return " ".join(said)
 
 

@@ -224,5 +224,7 @@ def test_signs_are_explained_where_they_are_drawn() -> None:
     top = pd.DataFrame({"model": ["v"], "ρ_w": [0.9]})
     assert evaluation.signs_said(blank, "ρ_w", None, pd.DataFrame()) == "Dots: as measured."
     everything = "Bars: 90% intervals. Grey: as measured. Shaded: nine of ten random rankings. "
+    coming = evaluation.signs_said(blank, "ρ_w", None, pd.DataFrame(), coming={"bars", "floor", "top"})
+    assert coming == f"{everything}Dashed: ceilings by the votes."
     assert evaluation.signs_said(models(), "ρ_w", (-0.5, 0.2), top) == f"{everything}Dashed: ceilings by the votes."
     assert evaluation.signs_said(models(), "ρ", (-0.5, 0.2), top) == everything.strip()

@@ -100,7 +100,10 @@ def show(
             )
     _leaderboard(visit, label, found, with_votes, with_shares, is_top_coming=visit.is_coming("top"))
     if chart is not None:
-        st.caption(evaluation.signs_said(*chart.args[:4]))
+        is_drawn = {"votes": "bars", "tokens": "bars", "floor": "floor"} | ({"top": "top"} if label in WITH_TOP else {})
+        coming = {sign for figure, sign in is_drawn.items() if visit.is_coming(figure)}
+        plotted, named, floor, top = chart.args[:4]
+        st.caption(evaluation.signs_said(plotted, named, floor, top, coming))
     for problem in (found.problem if found else "", tokens.problem if tokens else ""):
         if problem:
             st.caption(frame.plain(problem))
