@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 # What `_piece_of_work` takes of a processor on the machine whose seconds the limits are.
-USUAL_WORK = 0.6
+USUAL_WORK = 0.48
 
 
 @cache
