@@ -18,6 +18,7 @@ from .voter_effects import LONGEST_STEP, Data, Effects, Likelihood
 
 STEPS = "joint"  # what a stored fit says of its steps: a later way to the optimum gets a name of its own
 MOST_STEPS = 200
+MOST_IN_VAIN = 20  # steps of scores and effects without a smaller derivative; at most 8 were seen before an end
 MOST_HALVINGS = 30
 ROUNDING = 1e-14  # relative error of the objective
 NEAR = 2.0  # largest derivative from which on Newton's own steps are tried
@@ -50,6 +51,9 @@ class Start:
 def minimise(data: Data, start: Start, ridge: float, tolerance: float, *, warm_steps: int = 0) -> Optimum:
     """Newton's method on the scores alone, and once they are roughly there on the voters' effects too.
 
+    Coin tosses by the thousand have no end that steps could find: the effects of voters wander. So after `MOST_IN_VAIN`
+    steps it is left as not converged.
+
     With `warm_steps` scores and effects are those of a similar fit: so many steps are taken, however far the end is,
     scores and effects in turn.
     """
@@ -57,6 +61,7 @@ def minimise(data: Data, start: Start, ridge: float, tolerance: float, *, warm_s
     graph = PairGraph(data.one, data.other, len(theta)) if start.graph is None else start.graph
     most, warm = warm_steps or MOST_STEPS, warm_steps > 0
     here = Optimum(theta, Likelihood(data, theta, effects), graph)
+    smallest, in_vain = np.inf, 0
     for here.n_iterations in range(most + 1):
         gradient = graph.add_up(here.likelihood.score()) - ridge * here.theta
         norm = np.abs(gradient).max(initial=0.0)
@@ -66,9 +71,10 @@ def minimise(data: Data, start: Start, ridge: float, tolerance: float, *, warm_s
             slope = here.likelihood.effects_gradient()
             norm = max(norm, np.abs(slope).max())
         here.norm, here.converged = float(norm), bool(norm <= tolerance) and not warm
-        if here.converged or here.n_iterations == most:
+        if here.converged or here.n_iterations == most or in_vain == MOST_IN_VAIN:
             break
         if mature and not warm:
+            smallest, in_vain = min(smallest, norm), 0 if norm < smallest else in_vain + 1
             _move_together(here, gradient, slope, ridge)
             continue
         step = _newton_step(here, gradient, ridge)

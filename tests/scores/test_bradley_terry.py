@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from core.errors import DisconnectedError, InputError, NotConvergedError
 from core.scores import expected_borda, fit_bradley_terry
-from core.scores.bradley_terry import EXACT_BORDA, TOLERANCE
+from core.scores.bradley_terry import EXACT_BORDA, RIDGE, TOLERANCE, fit_with_voters
 from core.scores.newton import Start, minimise
 from core.scores.pair_graph import PairGraph
 from core.scores.uncertainty import ABSENT, N_STEPS, resample_voters
@@ -407,6 +407,21 @@ def test_where_only_neighbours_meet_the_fit_settles_too(seeds):
         fit = fit_bradley_terry(first, second, outcome, n_items=990, voter=voter, ridge=ridge)
         assert fit.n_iterations < 60
         assert fit.gradient_norm <= TOLERANCE
+
+
+def test_coin_tosses_by_the_thousand_are_left_soon_and_all_votes_count_alike():
+    """Their effects wander: with 99,000 items 200 steps took two minutes and came to no end."""
+    rng = np.random.default_rng(1)
+    first = rng.integers(5000, size=50_000)
+    second = (first + rng.integers(1, 5000, size=50_000)) % 5000
+    votes = {"outcome": rng.choice([0.0, 0.5, 1.0], 50_000), "voter": np.arange(50_000) // 10 % 50, "n_items": 5000}
+    with pytest.raises(NotConvergedError):
+        fit_bradley_terry(first, second, ridge=RIDGE, **votes)
+    left = fit_bradley_terry(first, second, ridge=RIDGE, must_converge=False, **votes)
+    assert left.n_iterations < 60
+    fit = fit_with_voters(first, second, **votes)
+    assert fit.converged
+    assert len(fit.voter_lapse) == 1
 
 
 def test_second_derivatives_are_those_of_finite_differences():
