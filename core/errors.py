@@ -56,7 +56,7 @@ class PlanError(RunoffError, ValueError):
 
 
 class DisconnectedError(RunoffError, ValueError):
-    """Scores were asked for over parts that no comparison joins. Names the parts."""
+    """Scores were asked for over parts that no comparison joins; `parts` has the positions of each part's items."""
 
     def __init__(self, message: str, parts: Iterable[tuple[int, ...]] = ()) -> None:
         super().__init__(message)

@@ -67,20 +67,17 @@ def checked_parts(a: Ints, b: Ints, y: Floats, n_items: int, ridge: float, by_pa
 
 
 def disconnected(part: Ints) -> DisconnectedError:
-    """The error that names the parts."""
+    """The error that tells how large the parts are, and has their items' positions."""
     members = [tuple(np.flatnonzero(part == number).tolist()) for number in range(int(part.max()) + 1)]
-    shown = "; ".join(
-        f"{len(items)} items ({', '.join(map(str, items[:3]))}{', …' if len(items) > 3 else ''})"
-        for items in members[:4]
-    )
-    more = f"; and {len(members) - 4} more" if len(members) > 4 else ""
+    sizes = ", ".join(f"{len(items):,}" for items in members[:SIZES_TOLD]) + (", …" if members[SIZES_TOLD:] else "")
     return DisconnectedError(
-        f"No chain of votes joins {len(members)} parts of the items, so their scores can't be compared: {shown}{more}. "
-        "Collect votes on comparisons between the parts.",
+        f"No chain of votes joins {len(members):,} parts of the items (of {sizes} items), so their scores can't be "
+        "compared. Collect votes on comparisons between the parts.",
         members,
     )
 
 
+SIZES_TOLD = 6
 MOST_DENSE = 3000  # items up to which inverses are computed exactly
 PROBES = 48  # random vectors that estimate the diagonal of a larger inverse
 PROBE_BLOCK = 8  # probes worked on at once
