@@ -37,7 +37,9 @@ REFUSED = {"embeddings": 1, "results": 3, "mapped": 3, "archived": 0, "tabular":
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.release) if name == "project" else name for name in TARGETS]
+)
 def test_valid_files_are_read_and_damaged_ones_read_or_refused(name: str) -> None:
     """Some of each; `make test-fuzz` tries half a minute of each.
 

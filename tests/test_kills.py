@@ -21,7 +21,12 @@ from core.store.engine import open_apart
 from core.store.stored_files import put_blob
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")]
-KILLED = [name for name in SCENARIOS if not name.startswith(MIGRATE)]
+SLOW = ("release version", "review")  # seconds each, to get there
+KILLED = [
+    pytest.param(name, marks=pytest.mark.release) if name in SLOW else name
+    for name in SCENARIOS
+    if not name.startswith(MIGRATE)
+]
 N_POINTS = 60  # at which an upgrade is killed before a release, on each database
 
 

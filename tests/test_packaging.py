@@ -110,6 +110,7 @@ for missing in ("import core.nothing", "from core import nothing", "from core.st
 """
 
 
+@pytest.mark.release
 def test_the_app_finds_the_installed_library_and_loads_it_once(installed, tmp_path):
     (tmp_path / "core.py").write_text("raise SystemExit('a file of the folder was run')")
     elsewhere = os.pathsep.join([str(installed), str(tmp_path)])
@@ -188,6 +189,7 @@ def test_the_lock_names_what_runs_and_nothing_else():
     assert locked & of_tests == {"psycopg"}
 
 
+@pytest.mark.release
 def test_everything_but_postgresqls_own_module_needs_only_what_is_required():
     """Nothing that an extra, or only the tests, bring, is imported before somebody asks for what it does."""
     there = closure(required("requirements.txt")) | {"pip", "setuptools"}

@@ -68,7 +68,10 @@ def test_any_ballot(items, appearances, seed):
     check_draw(draw_comparisons(items, appearances, rng=rng(seed)), items, appearances)
 
 
-@pytest.mark.parametrize(("n", "appearances"), [(101, 50), (101, 51), (100, 99), (150, 75), (990, 20), (495, 21)])
+@pytest.mark.parametrize(
+    ("n", "appearances"),
+    [(101, 50), (101, 51), (100, 99), (150, 75), (495, 21), pytest.param(990, 20, marks=pytest.mark.release)],
+)
 def test_larger_and_dense_ballots(n, appearances):
     check_draw(draw_comparisons(np.arange(n), appearances, rng=rng(1)), range(n), appearances)
 

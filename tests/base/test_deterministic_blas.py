@@ -35,6 +35,7 @@ def threads() -> set[int]:
     return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
+@pytest.mark.release
 def test_standard_errors_have_the_same_bits_whatever_the_number_of_threads():
     found = set()
     for n in ("1", "3"):

@@ -69,7 +69,14 @@ def reliable(protocol: str, **how: Any) -> bytes:
 paper_reliability, runoff_reliability = partial(reliable, "paper"), partial(reliable, "runoff")
 
 
-@pytest.mark.parametrize("compute", [paper, runoff, paper_reliability, runoff_reliability])
+@pytest.mark.parametrize(
+    "compute",
+    [
+        paper,
+        runoff_reliability,
+        *(pytest.param(each, marks=pytest.mark.release) for each in (runoff, paper_reliability)),
+    ],
+)
 def test_more_processes_come_to_the_same(compute):
     assert compute(workers=2) == compute(workers=1)
 

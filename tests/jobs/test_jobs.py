@@ -74,6 +74,7 @@ def test_a_file_whose_name_is_not_utf8_is_imported_and_shown_as_it_can_be(store,
     assert lifecycle.recent_paths(store) == [str(path)]
 
 
+@pytest.mark.release
 def test_the_same_content_is_kept_once_for_two_projects(store):
     projects = [create_project(store, name) for name in ("One", "Two")]
     started = [

@@ -44,6 +44,7 @@ def test_the_published_distributions(similarity):
     assert {where: apart for where, apart in distances.items() if abs(apart) > 3} == {}
 
 
+@pytest.mark.release
 def test_the_published_embedding(shared):
     z = read_similarities(shared / "data" / "underlying_sim_samearea.csv")
     rows = table_2({"embedding": z}, simulations=SIMULATIONS, seed=2020, convention="released")

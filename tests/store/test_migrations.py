@@ -95,7 +95,7 @@ def test_every_schema_has_a_project_kept():
 
 
 @pytest.mark.parametrize(
-    "schema", [*OLD, *(pytest.param(one, marks=pytest.mark.release) for one in ALL if one not in OLD)]
+    "schema", [one if one in (OLD[0], OLD[-1]) else pytest.param(one, marks=pytest.mark.release) for one in ALL]
 )
 def test_a_project_exported_earlier_comes_in(store, schema):
     data, expected = kept(schema)
