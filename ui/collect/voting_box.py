@@ -206,8 +206,8 @@ def _proposed(store: Store, project: Project, ballot: Ballot, view: VotingView) 
         return
     st.caption("The votes so far leave no doubt about the order of these. Tick those to ask.")
     names = read_items(store, project.id).set_index("item")
-    shown = names["token_a"] + " – " + names["token_b"]
-    rows = [{"use": False, "right answer": shown[more], "other pair": shown[less]} for more, less in pairs]
+    pair_names = names["token_a"] + " – " + names["token_b"]
+    rows = [{"use": False, "right answer": pair_names[more], "other pair": pair_names[less]} for more, less in pairs]
     ticked = st.data_editor(
         rows,
         hide_index=True,
@@ -285,27 +285,27 @@ def arrivals_box(store: Store, project: Project, voting: VotingPageInfo) -> None
     box = st.expander("When voters began", key=f"arrivals-{voting.id}", on_change="rerun")
     if not box.open:
         return
-    found = views.load_arrivals(store, voting.id)
+    arrivals = views.load_arrivals(store, voting.id)
     with box:
-        if not len(found.voters):
+        if not len(arrivals.voters):
             st.caption("Nobody has begun yet.")
             return
         st.caption(
             "Times are UTC. Addresses are numbered; the addresses themselves aren't kept, and the numbers go when "
             "the ballot closes. A school, or a proxy without --behind-proxy, is one address."
         )
-        _tables(found)
-        _span(store, project, voting, found)
+        _tables(arrivals)
+        _span(store, project, voting, arrivals)
 
 
-def _tables(found: Arrivals) -> None:
-    st.dataframe(found.minutes, hide_index=True, alt="Voters by minute")
-    if len(shared := found.addresses):
+def _tables(arrivals: Arrivals) -> None:
+    st.dataframe(arrivals.minutes, hide_index=True, alt="Voters by minute")
+    if len(shared := arrivals.addresses):
         st.dataframe(shared, hide_index=True, alt="Addresses of several voters")
 
 
-def _span(store: Store, project: Project, voting: VotingPageInfo, found: Arrivals) -> None:
-    """The voters who began within a span: what goes with them, and the button."""
+def _span(store: Store, project: Project, voting: VotingPageInfo, arrivals: Arrivals) -> None:
+    """The voters who began within a span of time, the number of their answers, and the button that removes both."""
     st.markdown("**Take out all who began between**")
     with st.container(horizontal=True):
         first, last = (
@@ -315,15 +315,15 @@ def _span(store: Store, project: Project, voting: VotingPageInfo, found: Arrival
         address = st.number_input("Only of address (0: all)", 0, value=0, key=f"arrivals-address-{voting.id}")
     if first is None or last is None:
         return
-    chosen = found.between(first, last, int(address))
+    chosen = arrivals.between(first, last, int(address))
     span = views.span_of(store, chosen["id"].tolist())
     going = chosen[chosen["id"].isin(span.session_ids)]
-    shown = going.assign(address=going["address"].astype("Int64").mask(going["address"] == 0))
+    rows = going.assign(address=going["address"].astype("Int64").mask(going["address"] == 0))
     if going.empty:
         st.caption("Nobody who is voting or has voted began then.")
         return
     counts = {"voters": many(len(going), "voter"), "answers": many(span.n_answers, "answer")}
-    st.dataframe(shown, hide_index=True, column_config={"id": None}, alt="Voters who would be taken out")
+    st.dataframe(rows, hide_index=True, column_config={"id": None}, alt="Voters who would be taken out")
     st.caption(
         "{voters} with {answers}, the last at {moment} UTC.".format(moment=moment(span.last), **counts)
         if span.last
@@ -402,25 +402,25 @@ def _serving(
     )
 
 
-def round_voting_panel(project: Project, found: Ballot) -> None:
+def round_voting_panel(project: Project, ballot: Ballot) -> None:
     """Everything about the voting page of an open round."""
     store = frame.store()
-    view = views.load(store, project.id, found)
-    old = view.voting.settings if view.voting else round_voting_settings(found)
+    view = views.load(store, project.id, ballot)
+    old = view.voting.settings if view.voting else round_voting_settings(ballot)
     if view.voting is not None:
-        live(store, found.id, is_open=view.voting.state == "open")
+        live(store, ballot.id, is_open=view.voting.state == "open")
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(views.state_said(view.voting), width="content")
             with st.popover(MENU, icon=":material/front_hand:"):
-                voting_states(store, project, found, view.voting, "The round stays open for files.")
-    spoken = language(found.settings.language)
-    _serving(store, project, found, view, old, note="With the settings below.")
-    settings = round_form(old, f"round-{found.id}", spoken, view.hashes, is_new=view.voting is None)
+                voting_states(store, project, ballot, view.voting, "The round stays open for files.")
+    spoken = language(ballot.settings.language)
+    _serving(store, project, ballot, view, old, note="With the settings below.")
+    settings = round_form(old, f"round-{ballot.id}", spoken, view.hashes, is_new=view.voting is None)
     if settings is not None:
-        jobs.send(OpenVoting.of(project.id, frame.expected(), found, settings=settings.stored()))
+        jobs.send(OpenVoting.of(project.id, frame.expected(), ballot, settings=settings.stored()))
     if view.voting is None:
         return
-    links_box(store, project, found)
+    links_box(store, project, ballot)
     voters_box(project, view, noun="answer")
     arrivals_box(store, project, view.voting)
 
@@ -433,8 +433,8 @@ def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting
             ("Pause voting", "open", "paused", "Voting is paused; everybody keeps their place.", ":material/pause:"),
             ("Resume voting", "paused", "open", "Voting goes on.", ":material/play_arrow:"),
         )
-        for label, of, state, done, icon in offers:
-            if voting.state == of:
+        for label, from_state, state, done, icon in offers:
+            if voting.state == from_state:
                 frame.command_button(label, _to(change, state), project.id, done=done, icon=icon)
     stop_serving_button(store)
     if voting is not None and voting.state != "closed":
@@ -458,10 +458,10 @@ def live(store: Store, ballot_id: int, *, is_open: bool) -> None:
 
 
 def _live(store: Store, ballot_id: int) -> None:
-    found = views.load_live(store, ballot_id)
-    st.progress(found.share, text=f"{found.votes:,} of {many(found.wanted, 'vote')}")
-    if found.said:
-        st.caption(found.said)
+    progress = views.load_live(store, ballot_id)
+    st.progress(progress.share, text=f"{progress.votes:,} of {many(progress.wanted, 'vote')}")
+    if progress.said:
+        st.caption(progress.said)
 
 
 def links_box(store: Store, project: Project, ballot: Ballot) -> None:

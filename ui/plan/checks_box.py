@@ -135,5 +135,5 @@ def checks_cost(project: Project, area_id: int | None, plan: Plan, settings: Pla
 
 def collected(store: Store, ballot: Ballot) -> None:
     """How many checks the open ballot carries, and how many answers came."""
-    if said := answered_text(store, ballot):
-        st.caption(frame.plain(said))
+    if sentence := answered_text(store, ballot):
+        st.caption(frame.plain(sentence))

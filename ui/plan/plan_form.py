@@ -179,9 +179,9 @@ def _aim(start: PlanSettings, protocol: str, key: str, locked: bool, on_change: 
 def _number(
     place: Any, field: NumberField, before: float, key: str, locked: bool, on_change: Callable[[], None] | None
 ) -> float:
-    whole = isinstance(before, int)
-    kind = int if whole else float
-    shown = place.number_input(
+    is_whole = isinstance(before, int)
+    kind = int if is_whole else float
+    typed = place.number_input(
         field.label,
         kind(field.lowest),
         kind(field.highest),
@@ -192,7 +192,7 @@ def _number(
         help=field.help,
         on_change=on_change,
     )
-    return kind(shown) if field.scale == 1.0 else round(float(shown) / field.scale, 6)
+    return kind(typed) if field.scale == 1.0 else round(float(typed) / field.scale, 6)
 
 
 def _appearances(place: Any, start: PlanSettings, key: str, locked: bool) -> str:

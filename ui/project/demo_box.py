@@ -55,7 +55,7 @@ def show(project: Project) -> bool:
 def _chart(view: EvaluateView, votes: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
     """ρ_w of all models; with intervals only where they have been computed."""
     if view.compared is not None:
-        by_votes, by_tokens = (found.compared if found else None for found in (votes, tokens))
+        by_votes, by_tokens = (intervals.compared if intervals else None for intervals in (votes, tokens))
         compared = evaluate_tokens.joined(by_votes, by_tokens, view.compared)
         table = evaluate_tokens.figures_table(compared).query("figure == 'ρ_w'")
         chart = partial(evaluation.standings, table, "ρ_w")

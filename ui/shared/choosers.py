@@ -157,14 +157,14 @@ def multiselect(
 ) -> list[Id]:
     """The ids of some of the options."""
     before, labels = _labels(options, apart, key)
-    held = st.session_state.get(key)
+    state = st.session_state.get(key)
     is_set = False
-    if held is not None:
-        there = [id_ for id_ in held if id_ in labels]
-        is_set = there != held or any(_is_called_anew(id_, before, labels) for id_ in there)
+    if state is not None:
+        still_there = [id_ for id_ in state if id_ in labels]
+        is_set = still_there != state or any(_is_called_anew(id_, before, labels) for id_ in still_there)
         if is_set:
-            _note(before, (id_ for id_ in held if id_ not in labels))
-            st.session_state[key] = there
+            _note(before, (id_ for id_ in state if id_ not in labels))
+            st.session_state[key] = still_there
     default = None if is_set else list(chosen)
     return st.multiselect(label, list(labels), default, format_func=labels.__getitem__, key=key, **looks)
 
@@ -193,7 +193,7 @@ def _one_by_place(
     apart: Callable[[Id], str] | None,
     looks: Mapping[str, Any],
 ) -> Any:
-    """A widget that is told by its place what is chosen at first."""
+    """A widget whose initial choice is given by its place among the options."""
     labels, start, is_set = _of_one(options, chosen, key, apart)
     at = None if start is None else 0 if is_set else list(labels).index(start)
     return widget(label, list(labels), at, format_func=labels.__getitem__, key=key, **looks)
@@ -202,15 +202,15 @@ def _one_by_place(
 def _of_one(
     options: Mapping[Id, str], chosen: Id | None, key: str, apart: Callable[[Id], str] | None
 ) -> tuple[dict[Id, str], Id | None, bool]:
-    """The labels, what is chosen at first, and whether the session was told what is chosen now."""
+    """The labels, the initial choice, and whether the session state was set to the current choice."""
     before, labels = _labels(options, apart, key)
     start = next(iter(labels), None) if chosen is FIRST else chosen
-    held = st.session_state.get(key)
-    if held is None or (held in labels and not _is_called_anew(held, before, labels)):
+    state = st.session_state.get(key)
+    if state is None or (state in labels and not _is_called_anew(state, before, labels)):
         return labels, start, False
-    if held not in labels:
-        _note(before, [held])
-    st.session_state[key] = held if held in labels else start
+    if state not in labels:
+        _note(before, [state])
+    st.session_state[key] = state if state in labels else start
     return labels, start, True
 
 
@@ -218,10 +218,10 @@ def _labels(
     options: Mapping[Id, str], apart: Callable[[Id], str] | None, key: str
 ) -> tuple[dict[Id, str], dict[Id, str]]:
     """The labels that a chooser showed last, and those that it shows now."""
-    shown = st.session_state.setdefault(_SHOWN, {})
-    before = shown.get(key, {})
-    shown[key] = told_apart(options, apart, before)
-    return before, shown[key]
+    labels_of = st.session_state.setdefault(_SHOWN, {})
+    before = labels_of.get(key, {})
+    labels_of[key] = told_apart(options, apart, before)
+    return before, labels_of[key]
 
 
 def _is_called_anew(id_: Id, before: Mapping[Id, str], labels: Mapping[Id, str]) -> bool:
@@ -237,17 +237,17 @@ def told_apart(
     {1: 'Anna (typed)', 2: 'Ben', 3: 'Anna (invited)', 4: 'Anna (invited) (2)'}
     """
     twins = Counter(map(_look, options.values()))
-    taken = {_look(label): id_ for id_, label in (before or {}).items() if id_ in options}
-    given: dict[Id, str] = {}
+    owner_of = {_look(label): id_ for id_, label in (before or {}).items() if id_ in options}
+    label_of: dict[Id, str] = {}
     # A label that nothing else has stays as it is, whatever twins are told apart by; numbers go by the id.
     for id_ in sorted(options, key=lambda id_: (twins[_look(options[id_])] > 1, len(str(id_)), str(id_))):
         label = options[id_]
         if twins[_look(label)] > 1 and apart is not None and (more := apart(id_)):
             label = f"{label} ({more})"
         numbered = (label if n == 1 else f"{label} ({n})" for n in count(1))
-        given[id_] = next(one for one in numbered if taken.get(_look(one), id_) == id_)
-        taken[_look(given[id_])] = id_
-    return {id_: given[id_] for id_ in options}
+        label_of[id_] = next(one for one in numbered if owner_of.get(_look(one), id_) == id_)
+        owner_of[_look(label_of[id_])] = id_
+    return {id_: label_of[id_] for id_ in options}
 
 
 def _look(label: str) -> str:

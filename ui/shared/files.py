@@ -25,7 +25,7 @@ MAX_SHOWN = 500
 
 
 def choose_file(store: Store, key: str) -> Path | None:
-    """A file's path, typed or picked; None as long as there is none. What is wrong with a path is said."""
+    """A file's path, typed or picked; None as long as there is none. What is wrong with a path is shown."""
     st.session_state.setdefault(f"folder-{key}", str(Path.home()))
     text = st.text_input(
         "Path of the file",
@@ -67,8 +67,8 @@ def _checked(path: Path) -> Path | None:
         if path.is_file():
             return path
         if path.is_dir():
-            held = _some(path, "")
-            st.info(frame.plain(f"That is a folder. Add a file's name, or browse the folder. It holds: {held}"))
+            names = _some(path, "")
+            st.info(frame.plain(f"That is a folder. Add a file's name, or browse the folder. It holds: {names}"))
         elif path.parent.is_dir():
             text = f"There is no file {path.name} in {path.parent}. Near it: {_some(path.parent, path.name)}"
             st.warning(frame.plain(text))
@@ -98,9 +98,9 @@ def _browse(key: str) -> None:
     st.button(
         "One folder up", key=f"up-{key}", on_click=_enter, args=(key, folder.parent), icon=":material/arrow_upward:"
     )
-    shown = entries[:MAX_SHOWN]
+    listed = entries[:MAX_SHOWN]
     rows = [
-        {"name": shown_name(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in shown
+        {"name": shown_name(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in listed
     ]
     if not rows:
         st.caption("There is nothing to choose here.")
@@ -115,7 +115,7 @@ def _browse(key: str) -> None:
         height=320,
     )
     for row in picked.selection.rows:
-        entry = shown[row]
+        entry = listed[row]
         action = _enter if _is_folder(entry) else _take
         name = shown_name(entry)
         label = f"Open {name}" if _is_folder(entry) else f"Choose {name}"
@@ -194,19 +194,19 @@ def of_file(key: str) -> str | None:
 
 
 def in_chosen_encoding(files: Sequence[Any], key: str) -> list[Any]:
-    """The files as they are, or in the encoding that is chosen here; those that aren't in it are said and left out."""
+    """The files as they are, or in the encoding that is chosen here; others are left out, with an error."""
     if not files:
         return []
     with st.expander("Letters look wrong?"):
         encoding = of_file(key)
     if encoding is None:
         return list(files)
-    found = []
+    read = []
     for file in files:
         try:
             data = in_utf8(file.getvalue(), file.name, encoding)
         except RunoffError as error:
             frame.show_error(error)
         else:
-            found.append(StoredUpload(f"{file.file_id}-{encoding}", file.name, data))
-    return found
+            read.append(StoredUpload(f"{file.file_id}-{encoding}", file.name, data))
+    return read
