@@ -118,11 +118,11 @@ def _meant(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice: str) ->
     return choice
 
 
-def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: int, given: str) -> str:
+def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: int, raw: str) -> str:
     option = t.question_option.c
     n_shown = conn.execute(sa.select(sa.func.count()).where(option.question_id == question_id)).scalar_one()
     try:
-        return round_kind(settings.scheme).answer(settings, given, n_shown, language(settings.language))
+        return round_kind(settings.scheme).answer(settings, raw, n_shown, language(settings.language))
     except InputError as error:
         raise IncompleteError(str(error)) from error
 
@@ -156,21 +156,21 @@ def _standing(session: sa.Row, kind: str, answer: str, excluded: bool) -> tuple[
 
 
 def _bounded(seconds: float | None, seen_at: str) -> float | None:
-    """The time a browser measured, at most the time since the voter's last step; the latter where it told none."""
-    passed = (datetime.now(UTC) - datetime.fromisoformat(seen_at)).total_seconds()
-    passed = min(max(passed, 0.0), MAX_SECONDS)
+    """The time a browser measured, at most the time since the voter's last step; the latter where it sent none."""
+    elapsed = (datetime.now(UTC) - datetime.fromisoformat(seen_at)).total_seconds()
+    elapsed = min(max(elapsed, 0.0), MAX_SECONDS)
     if seconds is None or not 0 <= seconds <= MAX_SECONDS:
-        return round(passed, 3)
-    return round(min(seconds, passed), 3)
+        return round(elapsed, 3)
+    return round(min(seconds, elapsed), 3)
 
 
 def _assignment(conn: sa.Connection, page: VotingPage, session: sa.Row, lease: sa.Row, leases: Sequence[sa.Row]) -> int:
     """The assignment that holds the answer: one for a task's leases, and one for its repeats."""
-    same = (of.assignment_id for of in leases if (of.kind == "repeat") == (lease.kind == "repeat"))
-    found = next((id_ for id_ in same if id_ is not None), None)
-    if found is not None:
-        unseal(conn, found)
-        return int(found)
+    same = (each.assignment_id for each in leases if (each.kind == "repeat") == (lease.kind == "repeat"))
+    assignment_id = next((id_ for id_ in same if id_ is not None), None)
+    if assignment_id is not None:
+        unseal(conn, assignment_id)
+        return int(assignment_id)
     return insert_one(
         conn,
         t.assignment,
@@ -271,10 +271,10 @@ def set_aside(conn: sa.Connection, page: VotingPage, session_id: int) -> None:
 
 
 def stop(conn: sa.Connection, session_id: int, state: str, code: str | None = None) -> None:
-    """End a session (finished or stopped); what it still holds goes back."""
+    """End a session (finished or stopped); its open leases are released."""
     d = t.deal.c
-    held = sa.update(t.deal).where(d.sitting_id == session_id, d.state == "open").values(expires_at="")
-    conn.execute(held)
+    leases = sa.update(t.deal).where(d.sitting_id == session_id, d.state == "open").values(expires_at="")
+    conn.execute(leases)
     voting_id = conn.execute(sa.select(t.sitting.c.voting_id).where(t.sitting.c.id == session_id)).scalar_one()
     release_expired(conn, voting_id)
     conn.execute(CHANGE_SESSION, {"of": session_id, "state": state, "finished_at": now(), "code": code})

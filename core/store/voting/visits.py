@@ -82,7 +82,7 @@ class LinkTarget:
 
 
 def is_same(sent: str, right: str) -> bool:
-    """Whether what was sent is right; how long that takes tells nothing."""
+    """Whether the token `sent` equals `right`, compared in constant time."""
     return hmac.compare_digest(sent.encode("utf-8", "replace"), right.encode("utf-8", "replace"))
 
 
@@ -122,8 +122,8 @@ def link_at(conn: sa.Connection, code: str) -> LinkTarget | None:
     if other is not None:
         wording = {"question": other.question, "instructions": other.instructions, "language": other.language}
     rests = row.state == "paused" and in_closing_pause(row.settings)
-    told = (row.notion, wording, state, row.opened_at, page, row.address_salt, rests)
-    return LinkTarget(row.secret, row.voter_secret, row.id, *told)
+    target = (row.notion, wording, state, row.opened_at, page, row.address_salt, rests)
+    return LinkTarget(row.secret, row.voter_secret, row.id, *target)
 
 
 def refuse_in_closing_pause(at: LinkTarget) -> None:
@@ -214,10 +214,10 @@ def person(conn: sa.Connection, at: LinkTarget, code: str, who: Visitor, name: s
     if who.token:
         i = t.invitation.c
         query = sa.select(i.name).join(t.voting_link, t.voting_link.c.id == i.voting_link_id)
-        found = conn.execute(query.where(i.token == who.token, t.voting_link.c.code == code)).scalar_one_or_none()
-        if found is None:
+        invited = conn.execute(query.where(i.token == who.token, t.voting_link.c.code == code)).scalar_one_or_none()
+        if invited is None:
             raise InputError(translatable("This personal link isn't valid any more. Ask for a new one."))
-        return "invited", found
+        return "invited", invited
     if who.platform:
         if at.page.settings.hash_ids:
             return who.platform, hashed_id(at.voter_secret, who.platform, who.external_id)
@@ -232,10 +232,10 @@ def new_nonce() -> str:
 
 
 def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: str) -> int:
-    asked = {"project": project_id, "platform": platform, "name": external_id}
-    found = conn.execute(_VOTER_BY_NAME, asked).scalar_one_or_none()
-    if found is not None:
-        return int(found)
+    parameters = {"project": project_id, "platform": platform, "name": external_id}
+    known = conn.execute(_VOTER_BY_NAME, parameters).scalar_one_or_none()
+    if known is not None:
+        return int(known)
     values = {"project_id": project_id, "platform": platform, "external_id": external_id, "kind": "person"}
     return insert_one(conn, t.voter, **values)
 
@@ -264,11 +264,11 @@ def _free_name(conn: sa.Connection, project_id: str, name: str) -> str:
     v, a = t.voter.c, t.assignment.c
     ballots = sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
     answered = sa.select(a.id).where(a.ballot_id.in_(ballots), a.voter_id == v.id).exists()
-    used = sa.select(v.external_id).where(v.project_id == project_id, v.platform == "runoff")
-    used = used.where(sa.or_(sa.exists().where(t.sitting.c.voter_id == v.id), answered))
-    if conn.execute(used.where(v.external_id == name)).first() is None:
+    names_used = sa.select(v.external_id).where(v.project_id == project_id, v.platform == "runoff")
+    names_used = names_used.where(sa.or_(sa.exists().where(t.sitting.c.voter_id == v.id), answered))
+    if conn.execute(names_used.where(v.external_id == name)).first() is None:
         return name
-    taken = set(conn.execute(used.where(v.external_id.startswith(f"{name} (", autoescape=True))).scalars())
+    taken = set(conn.execute(names_used.where(v.external_id.startswith(f"{name} (", autoescape=True))).scalars())
     n = 2
     while f"{name} ({n})" in taken:
         n += 1
@@ -285,17 +285,17 @@ def begin_session(
     conn: sa.Connection, at: LinkTarget, voter_id: int, nonce: str, n_examples: int = 0, *, address: str | None = None
 ) -> tuple[sa.Row, bool]:
     """The voter's session at this ballot, and whether it is new; who was stopped at the one before stays so."""
-    asked = {"voting": at.page.voting_id, "voter": voter_id}
-    found = conn.execute(_SESSION_OF_VOTER, asked).one_or_none()
-    if found is not None:
-        return found, False
+    parameters = {"voting": at.page.voting_id, "voter": voter_id}
+    session = conn.execute(_SESSION_OF_VOTER, parameters).one_or_none()
+    if session is not None:
+        return session, False
     values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
     was_stopped = _last_state(conn, at, voter_id) == "stopped"
     values |= {"voting_id": at.page.voting_id, "nonce": nonce, "address": address}
     session_id = insert_one(conn, t.sitting, **values)
     if was_stopped:
         stop(conn, session_id, "stopped")
-    return conn.execute(_SESSION_OF_VOTER, asked).one(), True
+    return conn.execute(_SESSION_OF_VOTER, parameters).one(), True
 
 
 def _last_state(conn: sa.Connection, at: LinkTarget, voter_id: int) -> str | None:
@@ -336,9 +336,9 @@ def known_session(
         .where(v.project_id == at.project_id, v.platform == platform, v.external_id == external_id)
         .where(s.voting_id == at.page.voting_id)
     )
-    found = conn.execute(query).one_or_none()
-    keeps_out = found is None and not who.token and session is not None and is_shut_out(conn, at, session)
-    return session if keeps_out else found
+    claimed = conn.execute(query).one_or_none()
+    keeps_out = claimed is None and not who.token and session is not None and is_shut_out(conn, at, session)
+    return session if keeps_out else claimed
 
 
 def is_shut_out(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> bool:
