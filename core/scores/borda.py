@@ -258,7 +258,7 @@ def score_campaign(ballots: Sequence[BallotVotes], n_items: int) -> tuple[Ballot
 
 @dataclass(frozen=True)
 class FinalScores:
-    """What a campaign says of every item of the project; arrays of shape (n_items,).
+    """The final scores of all items of the project; arrays of shape (n_items,).
 
     score : ȳ of the item's last ballot, NaN where it has none; ballots : ballots the item was in;
     votes : votes on it in all of them.

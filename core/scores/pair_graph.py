@@ -69,13 +69,13 @@ def checked_parts(a: Ints, b: Ints, y: Floats, n_items: int, ridge: float, by_pa
 def disconnected(part: Ints) -> DisconnectedError:
     """The error that names the parts."""
     members = [tuple(np.flatnonzero(part == number).tolist()) for number in range(int(part.max()) + 1)]
-    shown = "; ".join(
+    named = "; ".join(
         f"{len(items)} items ({', '.join(map(str, items[:3]))}{', …' if len(items) > 3 else ''})"
         for items in members[:4]
     )
     more = f"; and {len(members) - 4} more" if len(members) > 4 else ""
     return DisconnectedError(
-        f"No chain of votes joins {len(members)} parts of the items, so their scores can't be compared: {shown}{more}. "
+        f"No chain of votes joins {len(members)} parts of the items, so their scores can't be compared: {named}{more}. "
         "Collect votes on comparisons between the parts.",
         members,
     )

@@ -257,9 +257,9 @@ def clustering(fit: BradleyTerry, votes: VoteColumns, items: Ints) -> float:
     codes, cluster = np.unique(np.asarray(voter), return_inverse=True)
     pull = _by_vote(fit, first, second, outcome).score()
     item, of_vote = np.concatenate((first, second)), np.concatenate((pull, -pull))
-    wanted = np.isin(item, items)
-    item, of_vote = item[wanted], of_vote[wanted]
-    _, cell = np.unique(item * len(codes) + np.tile(cluster, 2)[wanted], return_inverse=True)
+    inside = np.isin(item, items)
+    item, of_vote = item[inside], of_vote[inside]
+    _, cell = np.unique(item * len(codes) + np.tile(cluster, 2)[inside], return_inverse=True)
     together = np.sum(np.bincount(cell, of_vote) ** 2) * len(codes) / (len(codes) - 1)
     times = fit.votes[item]
     apart = np.sum(of_vote**2 * times / np.maximum(times - 1, 1))
@@ -278,10 +278,10 @@ def _mid_quantile(ordered: Ints, tail: float) -> Ints:
     ordered : whole numbers, ascending along axis 0, shape (draws, n).
     """
     n, columns = len(ordered), np.arange(ordered.shape[1])
-    found = ordered[int(tail * n)]
-    below, up_to = (ordered < found).sum(axis=0), (ordered <= found).sum(axis=0)
+    quantile = ordered[int(tail * n)]
+    below, up_to = (ordered < quantile).sum(axis=0), (ordered <= quantile).sum(axis=0)
     after = ordered[np.minimum(up_to, n - 1), columns]
-    return np.where(below + up_to >= 2 * tail * n, found, after)
+    return np.where(below + up_to >= 2 * tail * n, quantile, after)
 
 
 MOST_UNDEFINED = 0.2  # share of resamples an item may be undefined in and still get an interval
