@@ -70,7 +70,9 @@ def figures_by_model(
         layers.append(
             alt.Chart(lines)
             .mark_rule(strokeDash=[5, 4], color=GREY, strokeWidth=2)
-            .encode(x="value:Q", tooltip=[alt.Tooltip("yardstick:N", title="Yardstick"), _three("value", figure)])
+            .encode(
+                x="value:Q", tooltip=[alt.Tooltip("yardstick:N", title="Yardstick"), _figure_tooltip("value", figure)]
+            )
         )
         for place in range(len(lines)):
             label = lines.iloc[[place]].rename(columns={"value": "at", "yardstick": "label"})
@@ -80,8 +82,8 @@ def figures_by_model(
     for kind in kinds:
         aside = -6 if kind == VOTES else 6
         of_kind = alt.Chart(long[long["interval"] == kind])
-        tooltip = [_model(), alt.Tooltip("interval:N", title="90% with"), _three("at", "Without its bias")]
-        tooltip += [_three("from", "From"), _three("to", "To")]
+        tooltip = [_model(), alt.Tooltip("interval:N", title="90% with"), _figure_tooltip("at", "Without its bias")]
+        tooltip += [_figure_tooltip("from", "From"), _figure_tooltip("to", "To")]
         legend = alt.Legend(orient="top", offset=34)  # above the names of lines
         colour = alt.Color("interval:N", title=None, scale=colours, legend=legend)
         across = alt.X("from:Q", title=named, scale=x, axis=axis)
@@ -92,7 +94,7 @@ def figures_by_model(
         layers.append(dot.encode(y=y, x=alt.X("at:Q", title=named, scale=x), color=colour, tooltip=tooltip))
     dots = alt.Chart(rows).mark_point(filled=True, size=70, color=GREY, opacity=1)
     measured = alt.X("estimate:Q", title=named, scale=x, axis=axis)
-    layers.append(dots.encode(y=y, x=measured, tooltip=[_model(), _three("estimate", named)]))
+    layers.append(dots.encode(y=y, x=measured, tooltip=[_model(), _figure_tooltip("estimate", named)]))
     return alt.layer(*layers).properties(height=height)
 
 
@@ -124,7 +126,7 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
     y = alt.Y("embedding:N", sort=list(rows["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
     scale = _up_to_one([rows[name] for name in ("at", "lower", "upper", "from", "to")], zero=True)
     x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", scale=scale, axis=alt.Axis(**FLUSH, tickCount=6))
-    base = alt.Chart(rows).encode(y=y, tooltip=[_model(), _three("at", figure), *_ends()])
+    base = alt.Chart(rows).encode(y=y, tooltip=[_model(), _figure_tooltip("at", figure), *_ends()])
     dots = base.mark_point(filled=True, size=90, color=BLUE, opacity=1).encode(x=x)
     words = base.mark_text(dy=-11, color=NOTE, fontSize=11).encode(x="at:Q", text="said:N")
     bars = [
@@ -154,7 +156,7 @@ def _wrapped(letters: int) -> alt.Axis:
 
 def _ends() -> list[alt.Tooltip]:
     ends = {"lower": "90% with other voters, from", "upper": "to", "from": "With other tokens, from", "to": "to "}
-    return [_three(name, title) for name, title in ends.items()]
+    return [_figure_tooltip(name, title) for name, title in ends.items()]
 
 
 def _label(rows: pd.DataFrame, line: int, *, is_left: bool = False) -> alt.Chart:
@@ -169,7 +171,7 @@ def _model() -> alt.Tooltip:
     return alt.Tooltip("embedding:N", title="Embedding")
 
 
-def _three(name: str, title: str) -> alt.Tooltip:
+def _figure_tooltip(name: str, title: str) -> alt.Tooltip:
     return alt.Tooltip(f"{name}:Q", title=title, format=".3f")
 
 
@@ -208,7 +210,7 @@ def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
                 scale=alt.Scale(domain=names, range=[BALLOT_COLOURS[n % 10] for n in range(len(names))]),
                 legend=alt.Legend(orient="top", columns=1, labelLimit=240),
             ),
-            tooltip=[_model(), alt.Tooltip("n0:Q", title="n₀"), _three("value", figure)],
+            tooltip=[_model(), alt.Tooltip("n0:Q", title="n₀"), _figure_tooltip("value", figure)],
         )
     )
     here = alt.Chart(pd.DataFrame({"n0": [n0]})).mark_rule(color=GREY, strokeDash=[6, 4]).encode(x=x)

@@ -110,7 +110,7 @@ class BradleyTerry:
             variance = 1.0 / self.graph.diagonal
         else:
             variance = np.full(len(self.theta), np.nan)
-            variance[self._met] = self._compact.variances(self.ridge)
+            variance[self._voted] = self._compact.variances(self.ridge)
         return np.where(self.votes > 0, np.sqrt(variance), np.nan)
 
     @cached_property
@@ -118,11 +118,11 @@ class BradleyTerry:
         """Covariance of θ, shape (n_items, n_items), as in `standard_error`, always exact; needs one connected part."""
         self.require_one_part()
         result = np.full((len(self.theta),) * 2, np.nan)
-        result[np.ix_(self._met, self._met)] = self._compact.covariance(self.ridge)
+        result[np.ix_(self._voted, self._voted)] = self._compact.covariance(self.ridge)
         return result
 
     @property
-    def _met(self) -> Ints:
+    def _voted(self) -> Ints:
         return np.flatnonzero(self.votes > 0)
 
     @cached_property
@@ -138,7 +138,7 @@ class BradleyTerry:
         """The Borda score each item would have against the whole field, see `expected_borda`; NaN without votes."""
         self.require_one_part()
         result = np.full(len(self.theta), np.nan)
-        result[self._met] = expected_borda(self.theta[self._met], lapse=self.lapse)
+        result[self._voted] = expected_borda(self.theta[self._voted], lapse=self.lapse)
         return result
 
 

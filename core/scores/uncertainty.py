@@ -361,7 +361,7 @@ def resampled_scores(
     NaN where a resample has no vote on an item. Items and voters as in `bootstrap_intervals`, unchecked.
     """
     codes = np.unique(np.concatenate([np.empty(0, np.int64), *(ballot.voter for ballot in ballots)]))
-    yield from _resampled(*_drawn(ballots, codes, resamples, rng), n_items, _as_they_are)
+    yield from _resampled(*_drawn(ballots, codes, resamples, rng), n_items, _identity)
 
 
 def _drawn(
@@ -442,7 +442,7 @@ def _measured(
     return measure(_replay(tallies, drawn, items, n_items, slopes)[0])
 
 
-def _as_they_are(scores: Floats) -> Floats:
+def _identity(scores: Floats) -> Floats:
     return scores
 
 

@@ -130,7 +130,7 @@ def _open(project: Project, round_view: RoundView) -> None:
     if way == "page":
         round_voting_panel(project, round_view.round)
     else:
-        _out(project, round_view)
+        _files_out(project, round_view)
     st.markdown("##### 2. Upload results")
     upload_box(frame.store(), project, round_view.round)
     if project.may_simulate and not round_view.progress.is_complete:
@@ -157,7 +157,7 @@ def _payment(project: Project, round_view: RoundView) -> None:
             payment(frame.store(), project, round_view.round)
 
 
-def _out(project: Project, round_view: RoundView) -> None:
+def _files_out(project: Project, round_view: RoundView) -> None:
     one, store = round_view.round, frame.store()
     settings = {**one.settings.stored(), "notion": project.notion}
     widest = min(one.settings.task_size, one.n_comparisons)

@@ -38,7 +38,7 @@ def trial_box(store: Store, project: Project, ballot: Ballot, pages: TaskPages) 
             _answer(store, project, ballot, pages, state)
         else:
             _outcome(state["pace"], ballot, pages)
-            st.button("Try other comparisons", icon=":material/refresh:", on_click=_again, args=(state,))
+            st.button("Try other comparisons", icon=":material/refresh:", on_click=_start_again, args=(state,))
 
 
 def _answer(store: Store, project: Project, ballot: Ballot, pages: TaskPages, state: dict[str, Any]) -> None:
@@ -57,17 +57,17 @@ def _answer(store: Store, project: Project, ballot: Ballot, pages: TaskPages, st
         "places": ["Task {number} of {n}".format(**task) if len(task_pages) > 1 else "" for task in numbers],
         "titles": ["Trial: task {number} of {n}".format(**task) for task in numbers],
     }
-    _FRAME(key=f"frame-{name}", data=data, on_result_change=lambda: _take(state, project, f"frame-{name}"))
+    _FRAME(key=f"frame-{name}", data=data, on_result_change=lambda: _store_pace(state, project, f"frame-{name}"))
 
 
-def _take(state: dict[str, Any], project: Project, key: str) -> None:
+def _store_pace(state: dict[str, Any], project: Project, key: str) -> None:
     """Keep the figures of the trial that has ended, for this visit; the Plan page offers its seconds."""
     result = st.session_state[key]["result"]
     if isinstance(result, Mapping) and isinstance(result.get("choices"), list) and isinstance(result["seconds"], list):
         state["pace"] = st.session_state[f"_pace-{project.id}"] = pace(result["choices"], result["seconds"])
 
 
-def _again(state: dict[str, Any]) -> None:
+def _start_again(state: dict[str, Any]) -> None:
     state |= {"turn": state["turn"] + 1, "pace": None}
 
 
@@ -142,18 +142,22 @@ def _choose_task(ballot: Ballot, pages: TaskPages) -> int:
     number = int(st.session_state.setdefault(key, 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            "Previous", icon=":material/chevron_left:", on_click=_go, args=(key, number - 1), disabled=number <= 1
+            "Previous",
+            icon=":material/chevron_left:",
+            on_click=_go_to_task,
+            args=(key, number - 1),
+            disabled=number <= 1,
         )
         number = int(st.number_input(f"Task (of {pages.n_tasks:,})", 1, pages.n_tasks, key=key, width=160))
         st.button(
             "Next",
             icon=":material/chevron_right:",
-            on_click=_go,
+            on_click=_go_to_task,
             args=(key, number + 1),
             disabled=number >= pages.n_tasks,
         )
     return number
 
 
-def _go(key: str, number: int) -> None:
+def _go_to_task(key: str, number: int) -> None:
     st.session_state[key] = number

@@ -133,7 +133,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
     previews = [_look_at(store, project, ballot, file) for file in files]
     ready = [(file, measured) for file, measured in zip(files, previews, strict=True) if measured is not None]
     for file, measured in ready:
-        _show(store, project, ballot, file, measured)
+        _show_preview(store, project, ballot, file, measured)
     useful = [(file, measured) for file, measured in ready if measured.result.takes_something]
     if not useful:
         if ready and not any(measured.result.questions for _, measured in ready):
@@ -158,7 +158,7 @@ def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Measu
     figure = ReadFile.of(project.id, project.revision, ballot, stored[file.file_id], answers_of(file))
     box = st.container()
     measured = jobs.figure(
-        figure, project, "Read it again", key=f"read-{file.file_id}", before_job=partial(_bring_again, store, file),
+        figure, project, "Read it again", key=f"read-{file.file_id}", before_job=partial(_store_again, store, file),
         icon=":material/refresh:", help=None,
     )  # fmt: skip
     if measured is None or measured.result.problem:
@@ -174,12 +174,14 @@ def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Measu
     return None
 
 
-def _bring_again(store: Store, file: Any) -> None:
+def _store_again(store: Store, file: Any) -> None:
     """Have a file there for the job that reads it: it goes after a day."""
     bring_file(store, file.getvalue(), file.name)
 
 
-def _show(store: Store, project: Project, ballot: Ballot, file: Any, measured: MeasuredFigure[FileRead]) -> None:
+def _show_preview(
+    store: Store, project: Project, ballot: Ballot, file: Any, measured: MeasuredFigure[FileRead]
+) -> None:
     preview = measured.result
     where = f" ({LABELS.get(preview.platform, preview.platform)}), for {ballot.called}"
     noun = ANSWERS.noun if ballot.is_round else VOTES.noun
@@ -211,7 +213,7 @@ def _take(project: Project, ballot: Ballot, files: list[tuple[Any, MeasuredFigur
     stored = st.session_state[_LAID_DOWN]
     try:
         for file, _ in files:
-            _bring_again(frame.store(), file)
+            _store_again(frame.store(), file)
     except RunoffError as error:
         frame.show_error(error)
         return

@@ -65,7 +65,7 @@ def serving_box(
     if is_open and servers and code is not None:
         _link(views.link(_base(servers), code), key)
     for running in servers:
-        st.caption(f":material/power: {_served(running)}")
+        st.caption(f":material/power: {_server_text(running)}")
     host = _network_switch(store, servers, key)
     if is_open and servers:
         return
@@ -73,7 +73,7 @@ def serving_box(
         label = "Serve the voting page" if is_open else "Open the voting page"
         pressed = st.button(label, type="primary", icon=":material/how_to_vote:")
         st.caption("Nobody can reach the page until it is served." if is_open else note)
-    if pressed and (servers or _done(partial(process.start_server, store, host=host))):
+    if pressed and (servers or _server_changed(partial(process.start_server, store, host=host))):
         if is_open:
             st.rerun()
         open_voting()
@@ -114,7 +114,7 @@ def _link(link: str, key: str) -> None:
             st.image(views.qr_code(link), width=QR_WIDTH, alt=f"QR code of the link {link}")
 
 
-def _served(running: Running) -> str:
+def _server_text(running: Running) -> str:
     """Where a server listens, who reaches it, and when it ends."""
     reach = "for this machine only" if running.is_local else "for others on its network too"
     end = (
@@ -152,12 +152,12 @@ def _network_switch(store: Store, servers: list[Running], key: str) -> str:
             f"can be read on their way, so do this on a network that you trust. {yours}",
             icon=":material/wifi:",
         )
-    if there is not None and wanted != is_on and _done(partial(process.move_server, store, there, host)):
+    if there is not None and wanted != is_on and _server_changed(partial(process.move_server, store, there, host)):
         st.rerun()
     return host
 
 
-def _done(action: Callable[[], Any]) -> bool:
+def _server_changed(action: Callable[[], Any]) -> bool:
     """Start or stop a server; an error is shown in place."""
     try:
         with st.spinner("Starting the voting page …"):
@@ -176,7 +176,7 @@ def stop_serving_button(store: Store) -> None:
     label = "Stop serving the voting page" if len(servers) == 1 else "Stop all servers of the voting page"
     about = "The link stops working, but voting stays open. Once it is served again, voters continue where they were."
     pressed = st.button(label, icon=":material/power_off:", help=about)
-    if pressed and _done(partial(process.stop_servers, store)):
+    if pressed and _server_changed(partial(process.stop_servers, store)):
         st.rerun()
 
 
@@ -435,12 +435,12 @@ def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting
         )
         for label, from_state, state, done, icon in offers:
             if voting.state == from_state:
-                frame.command_button(label, _to(change, state), project.id, done=done, icon=icon)
+                frame.command_button(label, _set_state_to(change, state), project.id, done=done, icon=icon)
     stop_serving_button(store)
     if voting is not None and voting.state != "closed":
         frame.command_button(
             "Close voting",
-            _to(change, "closed"),
+            _set_state_to(change, "closed"),
             project.id,
             done="Voting is closed.",
             icon=":material/do_not_disturb_on:",
@@ -448,7 +448,7 @@ def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting
         )
 
 
-def _to(change: Callable[..., None], state: str) -> Callable[..., None]:
+def _set_state_to(change: Callable[..., None], state: str) -> Callable[..., None]:
     return lambda store, project_id, **options: change(store, project_id, state, **options)
 
 

@@ -37,7 +37,7 @@ def show_encoder(store: Store, project: Project, place: str) -> None:
     if not n_tokens:
         st.caption("A model reads the project's tokens: add token lists first.")
         return
-    _lacking(store, project)
+    _warn_of_outdated(store, project)
     key = f"{place}-{project.id}"
     text = st.text_input(
         "Folder of the model",
@@ -74,7 +74,7 @@ def show_encoder(store: Store, project: Project, place: str) -> None:
         start(store, project, {"path": str(encoder.folder.resolve()), "name": name.strip(), "trusted": trusted})
 
 
-def _lacking(store: Store, project: Project) -> None:
+def _warn_of_outdated(store: Store, project: Project) -> None:
     """Models whose vectors are of an earlier token list."""
     covered = {coverage.embedding_id: coverage for coverage in cache.load_tokens(store, project).coverage}
     for embedding in read_embeddings(store, project.id):
@@ -190,7 +190,7 @@ def import_box(store: Store, project: Project) -> None:
         path = choose_file(store, f"{project.id}-{_turn(PATH)}")
         if path is not None:
             params = {"path": str(path), "shown": shown_path(path)}
-            _offer(store, project, path, shown_name(path), params, PATH)
+            _import_form(store, project, path, shown_name(path), params, PATH)
     with upload_tab:
         _upload(store, project)
     with encoder_tab:
@@ -214,7 +214,7 @@ def _upload(store: Store, project: Project) -> None:
         help="Up to 1,000 MB; larger files, and files that could run a program, by path only.",
     )
     if file is not None:
-        stored_path = _keep(store, file)
+        stored_path = _store_upload(store, file)
         if stored_path is not None:
             st.session_state[chosen] = (stored_path, file.name)
     chosen_file: tuple[Path, str] | None = st.session_state.get(chosen)
@@ -225,7 +225,7 @@ def _upload(store: Store, project: Project) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(f"{frame.plain(name)} was chosen before, and isn't imported yet.", icon=":material/upload_file:")
             st.button("Discard", key=f"discard-{chosen}", on_click=_forget, args=(chosen,), icon=":material/undo:")
-    _offer(store, project, path, name, {"path": str(path), "shown": name, "uploaded": True}, UPLOAD)
+    _import_form(store, project, path, name, {"path": str(path), "shown": name, "uploaded": True}, UPLOAD)
 
 
 def _chosen(project: Project) -> str:
@@ -241,7 +241,7 @@ def _turn(place: str) -> int:
     return int(st.session_state.setdefault(f"_import_turn_{place}", 0))
 
 
-def _keep(store: Store, file: Any) -> Path | None:
+def _store_upload(store: Store, file: Any) -> Path | None:
     """The uploaded file on disk, under a name of ours; written once a file. None where there is no room for it."""
     paths = st.session_state.setdefault("_kept_uploads", {})
     if file.file_id not in paths or not paths[file.file_id].exists():
@@ -260,7 +260,7 @@ def _keep(store: Store, file: Any) -> Path | None:
     return paths[file.file_id]
 
 
-def _offer(store: Store, project: Project, path: Path, filename: str, params: dict, place: str) -> None:
+def _import_form(store: Store, project: Project, path: Path, filename: str, params: dict, place: str) -> None:
     """The format recognised, the options that the file needs, and the button that imports it."""
     key = f"{project.id}-{key_of(path)}"
     try:
@@ -380,13 +380,13 @@ def _watch_running(project: Project) -> None:
                 st.markdown(f"Importing **{name}**")
             else:
                 st.markdown(f"Encoding the tokens with **{name}**")
-            st.progress(job.share, text=_pace(job))
+            st.progress(job.share, text=_progress_text(job))
             if st.button("Cancel", key=f"cancel-{job.id}"):
                 lifecycle.cancel(store, job.id)
                 st.rerun()
 
 
-def _pace(job: lifecycle.Job) -> str:
+def _progress_text(job: lifecycle.Job) -> str:
     if job.started_at is None or not job.total:
         return "Starting…"
     if job.kind != "import_embedding":

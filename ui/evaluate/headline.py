@@ -154,12 +154,12 @@ def answer(
     apart = frame.plain(evaluate_tokens.not_told_apart_text(ranked, by))
     leads = HeadlineFigure.of(row, intervals, "ρ_w")
     return (
-        f"**{_leads(view, leaders, leads.value)}**{leads.between}{apart_said} on {of_items}{common}."
+        f"**{_leaders_sentence(view, leaders, leads.value)}**{leads.between}{apart_said} on {of_items}{common}."
         f"{f' {apart[:1].upper()}{apart[1:]}.' if apart else ''}"
     )
 
 
-def _leads(view: EvaluateView, leaders: pd.DataFrame, value: str) -> str:
+def _leaders_sentence(view: EvaluateView, leaders: pd.DataFrame, value: str) -> str:
     """Which embeddings lead, and whether over fewer items than another has."""
     names = evaluate_tokens.with_and([frame.plain(name) for name in leaders["embedding"]])
     compared = view.compared

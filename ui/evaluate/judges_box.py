@@ -76,7 +76,7 @@ def _switch(view: JudgesView, project: Project) -> None:
         if settings is not None:
             frame.command_button(
                 "Switch it off",
-                partial(_off, project.id),
+                partial(_switch_off, project.id),
                 done="Nothing is sent any more. What was answered stays.",
                 icon=":material/cloud_off:",
                 key=f"judge-off-{project.id}",
@@ -117,7 +117,7 @@ def _switch_on(project: Project, new_settings: JudgeSettings) -> None:
     )  # fmt: skip
 
 
-def _off(project_id: str, store: object, *, expected_revision: int) -> None:
+def _switch_off(project_id: str, store: object, *, expected_revision: int) -> None:
     switch_off(frame.store(), project_id, CHAT, expected_revision=expected_revision)
 
 
@@ -149,7 +149,7 @@ def _records(view: JudgesView, project: Project, n0: float) -> None:
     st.dataframe(view.table, hide_index=True, alt="What language models were asked")
     names = {judge.id: f"{judge.name}, {view.ballot_of(judge)}" for judge in view.judges}
     chosen = choosers.selectbox(
-        "Record", names, key=f"judge-record-{project.id}", apart=lambda id_: _begun(view.judges, id_)
+        "Record", names, key=f"judge-record-{project.id}", apart=lambda id_: _began_at(view.judges, id_)
     )
     judge = next(judge for judge in view.judges if judge.id == chosen)
     if judge.n_missing:
@@ -162,7 +162,7 @@ def _records(view: JudgesView, project: Project, n0: float) -> None:
         _figures(measured.result, judge, project.id)
 
 
-def _begun(judges: tuple[ModelJudge, ...], id_: int) -> str:
+def _began_at(judges: tuple[ModelJudge, ...], id_: int) -> str:
     return next(judge.began_at[:19] for judge in judges if judge.id == id_)
 
 

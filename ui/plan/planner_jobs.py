@@ -118,14 +118,14 @@ def _search_result(search: Search, request: PlannerRequest, *, locked: bool) -> 
         st.markdown(
             f"**Best of {search.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}{uncut}, α = {plan.keep:g}, M = "
             f"{appearances}** ({many(plan.n_comparisons, 'vote')}). It comes to {with_decimals(search.best.value)} in "
-            f"{_judged(search.goal)}."
+            f"{_goal_text(search.goal)}."
         )
         if search.paper is not None:
             sure = abs(search.gain) > 2 * search.gain_error
             st.caption(
                 (
                     f"Against the paper's plan (7 ballots, α = .5, M = {search.paper.plan.appearances}) it gains "
-                    f"{with_minus(f'{search.gain:+.3f}')} ± {search.gain_error:.3f} in {_judged(search.goal)}, over "
+                    f"{with_minus(f'{search.gain:+.3f}')} ± {search.gain_error:.3f} in {_goal_text(search.goal)}, over "
                     f"{search.best.n_campaigns} campaigns that the search hadn't seen."
                 )
                 + ("" if sure else " That is no clear difference.")
@@ -140,7 +140,7 @@ def _search_result(search: Search, request: PlannerRequest, *, locked: bool) -> 
         )
 
 
-def _judged(goal: str) -> str:
+def _goal_text(goal: str) -> str:
     return "the mean of ρ_w and τ_w" if goal == "both" else GOALS[goal]
 
 

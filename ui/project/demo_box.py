@@ -127,9 +127,9 @@ def show_tour(key: str) -> None:
                 title = next(page[1] for page in frame.PAGES if page[0] == following)
                 frame.link(following, f"**Next stop: {title}**", icon=":material/arrow_forward:")
             elif st.button("End it, begin a project of my own", type="tertiary", icon=":material/add:"):
-                _end()
+                _end_tour()
                 frame.begin_project()
-            st.button("End the tour", on_click=_end, type="tertiary", icon=":material/close:")
+            st.button("End the tour", on_click=_end_tour, type="tertiary", icon=":material/close:")
 
 
 def begin() -> NoReturn:
@@ -138,5 +138,5 @@ def begin() -> NoReturn:
     st.switch_page(st.session_state["_pages"][STOPS[0][0]])
 
 
-def _end() -> None:
+def _end_tour() -> None:
     st.session_state["_tour"] = False

@@ -163,7 +163,7 @@ def multiselect(
         still_there = [id_ for id_ in state if id_ in labels]
         is_set = still_there != state or any(_is_called_anew(id_, before, labels) for id_ in still_there)
         if is_set:
-            _note(before, (id_ for id_ in state if id_ not in labels))
+            _note_gone(before, (id_ for id_ in state if id_ not in labels))
             st.session_state[key] = still_there
     default = None if is_set else list(chosen)
     return st.multiselect(label, list(labels), default, format_func=labels.__getitem__, key=key, **looks)
@@ -209,7 +209,7 @@ def _of_one(
     if state is None or (state in labels and not _is_called_anew(state, before, labels)):
         return labels, start, False
     if state not in labels:
-        _note(before, [state])
+        _note_gone(before, [state])
     st.session_state[key] = state if state in labels else start
     return labels, start, True
 
@@ -236,21 +236,21 @@ def told_apart(
     >>> told_apart({1: "Anna", 2: "Ben", 3: "Anna", 4: "Anna"}, {1: "typed", 3: "invited", 4: "invited"}.__getitem__)
     {1: 'Anna (typed)', 2: 'Ben', 3: 'Anna (invited)', 4: 'Anna (invited) (2)'}
     """
-    twins = Counter(map(_look, options.values()))
-    owner_of = {_look(label): id_ for id_, label in (before or {}).items() if id_ in options}
+    twins = Counter(map(_visible_form, options.values()))
+    owner_of = {_visible_form(label): id_ for id_, label in (before or {}).items() if id_ in options}
     label_of: dict[Id, str] = {}
     # A label that nothing else has stays as it is, whatever twins are told apart by; numbers go by the id.
-    for id_ in sorted(options, key=lambda id_: (twins[_look(options[id_])] > 1, len(str(id_)), str(id_))):
+    for id_ in sorted(options, key=lambda id_: (twins[_visible_form(options[id_])] > 1, len(str(id_)), str(id_))):
         label = options[id_]
-        if twins[_look(label)] > 1 and apart is not None and (more := apart(id_)):
+        if twins[_visible_form(label)] > 1 and apart is not None and (more := apart(id_)):
             label = f"{label} ({more})"
         numbered = (label if n == 1 else f"{label} ({n})" for n in count(1))
-        label_of[id_] = next(one for one in numbered if owner_of.get(_look(one), id_) == id_)
-        owner_of[_look(label_of[id_])] = id_
+        label_of[id_] = next(one for one in numbered if owner_of.get(_visible_form(one), id_) == id_)
+        owner_of[_visible_form(label_of[id_])] = id_
     return {id_: label_of[id_] for id_ in options}
 
 
-def _look(label: str) -> str:
+def _visible_form(label: str) -> str:
     """What is equal for labels that look the same: spaces and ways of writing a letter don't count."""
     return label if label.isascii() and label.isalnum() else " ".join(unicodedata.normalize("NFKC", label).split())
 
@@ -265,7 +265,7 @@ def watched() -> Iterator[None]:
         st.session_state.pop(_GONE, None)
 
 
-def _note(before: Mapping[Any, str], gone: Iterable[Hashable]) -> None:
+def _note_gone(before: Mapping[Any, str], gone: Iterable[Hashable]) -> None:
     st.session_state.get(_GONE, []).extend(before.get(id_, str(id_)) for id_ in gone)
 
 

@@ -78,14 +78,14 @@ def _flash_notes(notes: list[str]) -> None:
     if len(notes) == 1:
         frame.flash(notes[0], kind="warning")
     elif notes:
-        frame.flash(_remarks(len(notes)), kind="warning", details=_first(notes))
+        frame.flash(_remarks(len(notes)), kind="warning", details=_shortened(notes))
 
 
 def _remarks(n: int) -> str:
     return plural(n, "{n} remark on what was read.", "{n} remarks on what was read.")
 
 
-def _first(notes: list[str]) -> list[str]:
+def _shortened(notes: list[str]) -> list[str]:
     return [*notes[:SHOWN], *([f"and {len(notes) - SHOWN} more"] if len(notes) > SHOWN else [])]
 
 
@@ -196,7 +196,7 @@ def _will_be_saved(lists: TokenLists) -> None:
     st.markdown("**These areas will be saved:**")
     st.dataframe(rows, hide_index=True, alt="The areas that will be saved")
     if lists.notes:
-        listed = "\n".join(f"- {frame.plain(note)}" for note in _first([str(note) for note in lists.notes]))
+        listed = "\n".join(f"- {frame.plain(note)}" for note in _shortened([str(note) for note in lists.notes]))
         st.warning(f"{frame.plain(_remarks(len(lists.notes)))}\n\n{listed}")
 
 
@@ -291,21 +291,21 @@ def _deletion(store: Store, project: Project, area: AreaTokens) -> None:
 
 
 def _delete(store: Store, project: Project, area: AreaTokens) -> None:
-    st.session_state[_deleted(project)] = delete_area(store, project.id, area)
+    st.session_state[_deleted_key(project)] = delete_area(store, project.id, area)
 
 
 def _restore(store: Store, project: Project, deleted: DeletedArea) -> None:
     restore_area(store, project.id, deleted)
-    st.session_state.pop(_deleted(project), None)
+    st.session_state.pop(_deleted_key(project), None)
 
 
-def _deleted(project: Project) -> str:
+def _deleted_key(project: Project) -> str:
     return f"_deleted-area-{project.id}"
 
 
 def undo_box(store: Store, project: Project, view: TokensView) -> None:
     """The way back for the area that was deleted last in this session, while there is one."""
-    deleted: DeletedArea | None = st.session_state.get(_deleted(project))
+    deleted: DeletedArea | None = st.session_state.get(_deleted_key(project))
     if deleted is None or view.locked or deleted.area.name in _names(view):
         return
     name = deleted.area.name

@@ -80,7 +80,7 @@ def record(
         return "stored" if stands(conn, page, session.id, task, n, choice) else "known"
     if lease.state == "released" and not lease_again(conn, page, lease):
         return "late"
-    answer = _meant(conn, page, lease, choice)
+    answer = _stored_answer(conn, page, lease, choice)
     assignment_id = _assignment(conn, page, session, lease, leases)
     standing = _standing(session, lease.kind, answer, is_excluded(conn, session.voter_id))
     kind = page.asks or COMPARISON
@@ -88,7 +88,7 @@ def record(
     spent = _bounded(seconds, session.seen_at)
     _write(conn, assignment_id, lease.question_id, answer, value, standing[0], spent)
     conn.execute(_ANSWER_LEASE, {"of": lease.id, "answered_at": now(), "assignment_id": assignment_id})
-    _follow(conn, page.ballot_id, lease, answer, LEASED, standing[1])
+    _update_tallies(conn, page.ballot_id, lease, answer, LEASED, standing[1])
     _note_step(conn, session.id, lease, answer, 1)
     _raise_vote_counter(conn, page.ballot_id)
     return "saved"
@@ -104,12 +104,12 @@ def stands(conn: sa.Connection, page: VotingPage, session_id: int, task: int, n:
     )
     lease = conn.execute(query).one_or_none()
     try:
-        return lease is not None and lease.answer == _meant(conn, page, lease, choice)
+        return lease is not None and lease.answer == _stored_answer(conn, page, lease, choice)
     except IncompleteError:
         return False
 
 
-def _meant(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice: str) -> str:
+def _stored_answer(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice: str) -> str:
     """The answer as it is stored: which option stands on the side that was chosen; of a round, as it is collected."""
     if page.round is not None:
         return _answer_of_round(conn, page.round, lease.question_id, choice)
@@ -127,7 +127,7 @@ def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: 
         raise IncompleteError(str(error)) from error
 
 
-def _follow(conn: sa.Connection, ballot_id: int, lease: sa.Row, answer: str, before: str, after: str) -> None:
+def _update_tallies(conn: sa.Connection, ballot_id: int, lease: sa.Row, answer: str, before: str, after: str) -> None:
     """Let the tallies follow an answer from one standing to another; gold and repeats have none."""
     if lease.kind == "main":
         move_tallies(conn, ballot_id, lease.question_id, answer, before, after)
@@ -235,7 +235,7 @@ def take_back_last(conn: sa.Connection, page: VotingPage, session: sa.Row, task:
     unseal(conn, lease.assignment_id)
     again = {"state": "open", "answered_at": None, "answer_n": None, "expires_at": page.expires()}
     conn.execute(CHANGE_LEASE, {"of": lease.id, **again})
-    _follow(conn, page.ballot_id, lease, lease.answer, _STANDINGS[lease.status], LEASED)
+    _update_tallies(conn, page.ballot_id, lease, lease.answer, _STANDINGS[lease.status], LEASED)
     _note_step(conn, session.id, lease, lease.answer, -1)
     _raise_vote_counter(conn, page.ballot_id)
     return "undone"
@@ -263,7 +263,7 @@ def set_aside(conn: sa.Connection, page: VotingPage, session_id: int) -> None:
     )
     for row in conn.execute(query).all():
         conn.execute(sa.update(t.judgement).where(j.id == row.id).values(status="rejected"))
-        _follow(conn, page.ballot_id, row, row.answer, _STANDINGS[row.status], ASIDE)
+        _update_tallies(conn, page.ballot_id, row, row.answer, _STANDINGS[row.status], ASIDE)
     conn.execute(CHANGE_SESSION, {"of": session_id, "counts": False})
     theirs = sa.select(d.assignment_id).where(d.sitting_id == session_id, d.assignment_id.is_not(None)).distinct()
     for assignment_id in conn.execute(theirs).scalars().all():

@@ -87,7 +87,7 @@ def move_tallies(conn: sa.Connection, ballot_id: int, question_id: int, answer: 
     if votes or dealt:
         conn.execute(_ADD_TO_QUESTION, {"of": question_id, "votes": votes, "dealt": dealt})
     if votes or unknowns:
-        conn.execute(_ADD_TO_ITEM, _changes(conn, ballot_id, question_id, answer, votes, unknowns))
+        conn.execute(_ADD_TO_ITEM, _tally_changes(conn, ballot_id, question_id, answer, votes, unknowns))
 
 
 def move_check(conn: sa.Connection, question_id: int, before: str, after: str) -> None:
@@ -118,7 +118,7 @@ _SHOWN_ITEMS = (
 )
 
 
-def _changes(
+def _tally_changes(
     conn: sa.Connection, ballot_id: int, question_id: int, answer: str, votes: int, unknowns: int
 ) -> list[dict[str, int]]:
     """What changes in the tallies of the items that the question shows."""

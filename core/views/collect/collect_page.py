@@ -165,10 +165,10 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
     """The collect view of a ranking."""
     with store.read() as conn:
         saved_plan = settings_of(conn, project_id, area_id)
-        drawn = {ballot.number: _drawn(conn, ballot) for ballot in ballots_of(conn, project_id, area_id)}
+        drawn = {ballot.number: _drawn_stage(conn, ballot) for ballot in ballots_of(conn, project_id, area_id)}
         n_items = n_items_of(conn, project_id, area_id)
         of_number_0 = pilot_of(conn, project_id, area_id)
-        pilot = None if of_number_0 is None else _drawn(conn, of_number_0)
+        pilot = None if of_number_0 is None else _drawn_stage(conn, of_number_0)
         of_pilot = settings_for(conn, pilot.ballot.id) if pilot is not None else None
         uploads = tuple(uploads_of(conn, project_id, area_id))
     if saved_plan is None or n_items < 2:
@@ -190,7 +190,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
     return replace(view, warnings=closing_warnings(of_open.progress, workload), workload=workload)
 
 
-def _drawn(conn: sa.Connection, ballot: Ballot) -> DrawnStage:
+def _drawn_stage(conn: sa.Connection, ballot: Ballot) -> DrawnStage:
     """A drawn ballot is as large as it was drawn: one of an archive needn't follow a plan."""
     return DrawnStage(ballot.number, ballot.n_items, ballot.n_comparisons, ballot, progress_of(conn, ballot.id))
 
