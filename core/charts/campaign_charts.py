@@ -367,6 +367,7 @@ def _apart(ranks: np.ndarray, lowest: float, height: int) -> np.ndarray:
 
 
 def _first_of(pairs: pd.Series) -> str:
+    """The first pair, and how many more share its place."""
     return str(pairs.iloc[0]) + (f" + {len(pairs) - 1}" if len(pairs) > 1 else "")
 
 

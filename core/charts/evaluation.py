@@ -155,6 +155,7 @@ def _wrapped(letters: int) -> alt.Axis:
 
 
 def _ends() -> list[alt.Tooltip]:
+    """Tooltips of the bounds of both intervals."""
     ends = {"lower": "90% with other voters, from", "upper": "to", "from": "With other tokens, from", "to": "to "}
     return [_figure_tooltip(name, title) for name, title in ends.items()]
 
@@ -172,6 +173,7 @@ def _model() -> alt.Tooltip:
 
 
 def _figure_tooltip(name: str, title: str) -> alt.Tooltip:
+    """A tooltip of a figure, to three digits."""
     return alt.Tooltip(f"{name}:Q", title=title, format=".3f")
 
 

@@ -288,6 +288,7 @@ def check_range(items: Ints, n_items: int) -> None:
 
 
 def _positions(values: ArrayLike, name: str) -> Ints:
+    """The values as int64; `InputError` unless they are one row of whole numbers."""
     array = np.asarray(values)
     if array.ndim != 1 or not (array.size == 0 or np.issubdtype(array.dtype, np.integer)):
         raise InputError(f"{name} must be one row of whole numbers, found {array.dtype} of shape {array.shape}.")

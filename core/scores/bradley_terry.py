@@ -123,6 +123,7 @@ class BradleyTerry:
 
     @property
     def _voted(self) -> Ints:
+        """The items that have a vote."""
         return np.flatnonzero(self.votes > 0)
 
     @cached_property
@@ -301,6 +302,7 @@ def _start(start: ArrayLike | None, n_items: int) -> Floats:
 
 
 def _check(lapse: float | None, ridge: float, own_lapse: bool) -> None:
+    """Raise `InputError` for a lapse or a ridge out of its range."""
     if lapse is not None and not (0 < lapse < 0.5 if own_lapse else 0 <= lapse < 0.5):
         least = "above 0" if own_lapse else "from 0 on"
         raise InputError(f"The lapse must be {least} and below 0.5, found {lapse!r}.")

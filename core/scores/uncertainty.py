@@ -193,6 +193,7 @@ class _Refit:
         return np.array([self._refitted(times) for times in drawn])
 
     def _refitted(self, times: Floats) -> Floats:
+        """θ with each voter's votes counted `times` (n_voters,)."""
         there = times[self.cluster] > 0  # votes that count zero times change no sum
         weight, data = times[self.cluster[there]], self.data
         points = weight * data.points[there]
@@ -267,6 +268,7 @@ def clustering(fit: BradleyTerry, votes: VoteColumns, items: Ints) -> float:
 
 
 def _tails(level: float) -> tuple[float, float]:
+    """The probabilities at which an interval of a level ends."""
     if not 0 < level < 1:
         raise InputError(f"The level must be between 0 and 1, found {level!r}.")
     return (1.0 - level) / 2.0, (1.0 + level) / 2.0
@@ -433,12 +435,14 @@ def _resampled(
 
 
 def _slopes(tallies: list[_Tally], drawn: Floats, items: Ints, n_items: int, part: slice) -> Floats:
+    """The slopes (ballots × resamples) of a part of the resamples."""
     return _replay(tallies, drawn[:, part], items, n_items)[1]
 
 
 def _measured(
     tallies: list[_Tally], drawn: Floats, n_items: int, slopes: Floats | None, measure: Callable, items: Ints
 ) -> Any:
+    """`measure` of the final scores (items × resamples)."""
     return measure(_replay(tallies, drawn, items, n_items, slopes)[0])
 
 

@@ -128,6 +128,7 @@ def _mean(value: float) -> str:
 
 
 def _ahead(row: KindAtTimes) -> str:
+    """How far a kind is ahead of comparisons, with its standard error."""
     if row.kind == COMPARISONS or math.isnan(row.ahead):
         return "–"
     return with_minus(f"{row.ahead:+.3f} ± {row.error:.3f}")

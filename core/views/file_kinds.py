@@ -257,6 +257,7 @@ _ZIPS = (
 
 
 def _of_zip(data: bytes | Path) -> tuple[str, str]:
+    """The kind of a zip archive by the names in it, and its name where it is a foreign one."""
     try:
         with zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data) as archive:
             names = archive.namelist()

@@ -182,6 +182,7 @@ def details(action: str, detail: Mapping[str, Any]) -> str:
 
 
 def _entry_text(key: str, value: Any) -> str:
+    """One detail of an entry: its name and its value."""
     name = _CALLED.get(key, key.replace("_", " "))
     if isinstance(value, bool):
         return f"{name}: yes" if value else f"{name}: no"
@@ -197,6 +198,7 @@ def _entry_text(key: str, value: Any) -> str:
 
 
 def _member_text(name: str, value: Any) -> str:
+    """One member of a detail that has several: its name and its value."""
     if isinstance(value, bool):
         return _entry_text(name, value)
     if isinstance(value, list | tuple):
@@ -215,6 +217,7 @@ def _value_text(value: Any) -> str:
 
 
 def _list_text(values: list | tuple) -> str:
+    """The first `_LONGEST` values, and how many more there are."""
     text = ", ".join(map(_value_text, values[:_LONGEST]))
     more = len(values) - _LONGEST
     return f"{text} and {more:,} more" if more > 0 else text

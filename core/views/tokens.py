@@ -183,6 +183,7 @@ def _remedies(store: Store, coverage: Sequence[Coverage], rows: list[tuple[str, 
 
 
 def _remedied(name: str, embedding: Embedding, tokens: list[str], rows: list[tuple[str, str]]) -> Remedied:
+    """What a remedy finds in an embedding: `tokens`, counted in the `rows` of area and token, with examples."""
     gained, first = set(tokens), tokens[:N_EXAMPLES]
     examples = zip(first, embedding.found_as(first), strict=True)
     return Remedied(name, sum(token in gained for _, token in rows), tuple(examples))

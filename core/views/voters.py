@@ -255,6 +255,7 @@ class VotersView:
         return pd.DataFrame(rows, columns=["figure", "value", "90% interval", "based on", "why blank"])
 
     def _line(self, row: pd.Series, name: str, key: str, based: str) -> tuple[str, ...]:
+        """A row of `details`."""
         reason = self.quality.reason(row, key)
         if reason:
             return name, "–", "–", "–", reason

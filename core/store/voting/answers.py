@@ -119,6 +119,7 @@ def _stored_answer(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice:
 
 
 def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: int, raw: str) -> str:
+    """The answer to a round's question as its kind stores it; `IncompleteError` where it isn't a whole one."""
     option = t.question_option.c
     n_shown = conn.execute(sa.select(sa.func.count()).where(option.question_id == question_id)).scalar_one()
     try:

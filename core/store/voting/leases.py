@@ -105,6 +105,7 @@ def stands_for_vote(conn: sa.Connection, question_id: int) -> bool:
 
 
 def _n_unknown(conn: sa.Connection, question_id: int) -> int:
+    """How many answers "I don't know a word here" a question has."""
     j = t.judgement.c
     query = sa.select(sa.func.count()).where(j.question_id == question_id, j.status == "unknown")
     return int(conn.execute(query).scalar_one())
@@ -444,6 +445,7 @@ def _draw_of_round(conn: sa.Connection, page: VotingPage, session_id: int, n: in
 
 
 def _items_of(conn: sa.Connection, leases: list[sa.Row]) -> set[frozenset[int]]:
+    """The pairs of items that the questions of these leases show."""
     option = t.question_option.c
     query = sa.select(option.question_id, option.item_id).where(option.question_id.in_([d.question_id for d in leases]))
     items: dict[int, set[int]] = {}

@@ -203,6 +203,7 @@ def _printable(text: str) -> str:
 
 
 def _checked_name(text: str, spoken: Language) -> str:
+    """The name with its spaces tidied; `InputError` where there is none, or it is too long or unprintable."""
     name = " ".join(text.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise InputError(spoken.text("Please type a name of at most {most} letters.", most=MAX_NAME))
@@ -383,6 +384,7 @@ def _is_from_before(at: LinkTarget, session_id: int) -> sa.ColumnElement[bool]:
 
 
 def _nonce_for_old(at: LinkTarget, session_id: int) -> str:
+    """The nonce of a session that began without one, signed with the link's secret."""
     return at.sign("nonce", session_id)[:NONCE]
 
 

@@ -121,6 +121,7 @@ def _may_more(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> bool:
 
 
 def _place(conn: sa.Connection, at: LinkTarget, leases: Sequence[sa.Row], lease: sa.Row) -> TaskPlace:
+    """The place of a lease in its task, with the texts to show there."""
     active = [row for row in leases if row.state != "released"]
     n_done = sum(row.state == "answered" for row in active)
     kind = at.page.asks

@@ -238,6 +238,7 @@ def _with_bounds(view: EvaluateView, compared: ModelComparison | None) -> Evalua
 
 
 def _bounds(figures: list[Correlations], n: int) -> dict[str, list[float]]:
+    """The columns `BOUNDS` of a table with these figures in its `n` rows; NaN where there are no figures."""
     none = [float("nan")] * n
     if not figures:
         return dict.fromkeys(BOUNDS, none)
@@ -254,11 +255,13 @@ def _table(rows: list[tuple]) -> pd.DataFrame:
 
 
 def _row(model: str, area: str, figures: Correlations) -> tuple:
+    """A row of `_table`."""
     values = [getattr(figures, name).estimate for name, _ in FIGURES]
     return (model, area, figures.n_items, figures.n_covered, figures.coverage, *values)
 
 
 def _reasons(what: str, figures: Correlations, *, by_area: bool = False) -> list[Blank]:
+    """Why figures are blank, of those that are."""
     labelled = [(label, getattr(figures, name)) for name, label in FIGURES]
     return [Blank(label, by_area, f"{what}: {f.reason}") for label, f in labelled if f.estimate is None and f.reason]
 

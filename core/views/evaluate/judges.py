@@ -139,6 +139,8 @@ def figures_table(figures: JudgeFigures) -> pd.DataFrame:
 def _row(
     name: str, estimate: Estimate, based_on: str, people: str = NO_FIGURE, *, share: bool = False, digits: int = 3
 ) -> tuple[str, str, str, str, str]:
+    """A row of `figures_table`."""
+
     def shown(value: float) -> str:
         return percent(value) if share else f"{value:,.{digits}f}"
 
@@ -151,6 +153,7 @@ def _row(
 
 
 def _spread(quantiles: VoterQuantiles) -> str:
+    """The median of the voters' values, with their low and high quantiles."""
     if quantiles.low is None or quantiles.middle is None or quantiles.high is None:
         return NO_FIGURE
     return f"{with_decimals(quantiles.middle)} ({with_decimals(quantiles.low)} to {with_decimals(quantiles.high)})"

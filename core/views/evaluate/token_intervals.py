@@ -168,6 +168,7 @@ def not_told_apart_text(names: list[str], by: dict[str, tuple[PairwiseDifference
 
 
 def _apart_from(level: list[str], n_others: int) -> str:
+    """Which of the others are level with the first, as part of a sentence."""
     if not level:
         return "told apart from the other" if n_others == 1 else "told apart from all others"
     if len(level) < 3:

@@ -255,6 +255,7 @@ def models(standings: Sequence[ModelPlace]) -> pd.DataFrame:
 
 
 def _fitted(fit: Fit) -> tuple[float | None, float | None, str, str]:
+    """A fit as the cells Pearson, Spearman, covered and why undefined."""
     return fit.pearson, fit.spearman, out_of(fit.n, fit.n_items), fit.reason
 
 

@@ -129,6 +129,7 @@ def top_of(dataset: pd.DataFrame, n: int = N_TOP) -> pd.DataFrame:
 
 
 def _by_ballot(scores: pd.DataFrame, items: pd.DataFrame, dataset: pd.DataFrame, closed: list[int]) -> pd.DataFrame:
+    """Scores in the closed ballots with final score and rank: a row an item and ballot."""
     closed_scores = scores[scores["ballot"].isin(closed)]
     closed_scores = closed_scores.assign(votes=closed_scores["wins"] + closed_scores["ties"] + closed_scores["losses"])
     labelled = items.assign(pair=pair_label(items))[["item", "area", "token_a", "token_b", "pair"]]
@@ -139,6 +140,7 @@ def _by_ballot(scores: pd.DataFrame, items: pd.DataFrame, dataset: pd.DataFrame,
 
 
 def _rescaling(by_ballot: pd.DataFrame, ballot: Ballot) -> Rescaling:
+    """Figure 2 of a ballot: ȳ before it against x in it."""
     in_ballot = by_ballot[by_ballot["ballot"] == ballot.number].set_index("item")
     before = by_ballot[by_ballot["ballot"] == ballot.number - 1].set_index("item")["mean"]
     points = in_ballot[["pair", "x"]].assign(previous=before).dropna().reset_index(drop=True)
