@@ -169,11 +169,11 @@ class Overview:
         planned = [standing.n_comparisons for standing in self.standings]
         if not planned or None in planned:
             return None
-        total, done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
+        total, n_done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
         status = self.standings[0].at if len(self.standings) == 1 else areas_finished(self.standings)
-        share = 1.0 if all(standing.is_final for standing in self.standings) else min(done / max(total, 1), 1.0)
+        share = 1.0 if all(standing.is_final for standing in self.standings) else min(n_done / max(total, 1), 1.0)
         of_total = f" of about {total:,}" if share < 1 else ""
-        voted = f"{done:,}{of_total} comparisons voted on."
+        voted = f"{n_done:,}{of_total} comparisons voted on."
         return share, f"{status[:1].upper()}{status[1:]}. {voted}"
 
     @property

@@ -300,8 +300,8 @@ def _published(store: Store, project: Project, publication: Publication, token: 
         ask = st.button("Check progress", key=f"ask-{publication.id}", disabled=not token)
     try:
         if ask:
-            done, wanted = finished_there(store, project.id, publication.id, token)
-            st.info(f"{done:,} of {wanted:,} assignments are finished there.")
+            n_done, n_wanted = finished_there(store, project.id, publication.id, token)
+            st.info(f"{n_done:,} of {n_wanted:,} assignments are finished there.")
         if fetch:
             data = fetch_from_turkle(store, project.id, publication.id, token)
             keep = st.session_state.setdefault(f"_fetched-{project.id}", {})

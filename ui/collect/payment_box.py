@@ -66,7 +66,7 @@ def _loader(store: Store, project: Project, ballot: Ballot) -> Callable[[Rules],
     """What makes the payment of a ballot by rules; None until its assignments are read."""
     figure = Assignments(project.id, project.revision, ballot.id)
     assignments = jobs.figure(figure, project, "Read the assignments", key=f"settle-{ballot.id}-{project.id}")
-    return None if assignments is None else partial(cache.load_payment, store, project, ballot.id, found=assignments)
+    return None if assignments is None else partial(cache.load_payment, store, project, ballot.id, figure=assignments)
 
 
 def _rules() -> Rules:

@@ -93,7 +93,7 @@ _LAID_DOWN = "_brought"  # in the session: files as they were laid down, by thei
 
 
 @dataclass(frozen=True)
-class _Asks:
+class _BoxTexts:
     """The texts of the upload box: label and help, the button, and the noun for what files hold."""
 
     label: str
@@ -102,13 +102,13 @@ class _Asks:
     noun: str
 
 
-VOTES = _Asks(
+VOTES = _BoxTexts(
     "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
     "Nothing counts until you accept it. A file may be uploaded again: known votes are not counted twice.",
     "Accept these votes",
     "vote",
 )
-ANSWERS = _Asks(
+ANSWERS = _BoxTexts(
     "Result files of Turkle or in Mechanical Turk's format, or the table filled in",
     "Nothing counts until you accept it. A file may be uploaded again: known answers are not counted twice. A round "
     "of ratings also takes a rating set with a column for each person, or with voter and rating: items are "
@@ -124,9 +124,9 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
     `more` are files that came in another way: they have file_id, name and getvalue like uploaded ones.
     """
     turn = st.session_state.setdefault("_upload_turn", 0)
-    asks = ANSWERS if ballot.is_round else VOTES
+    texts = ANSWERS if ballot.is_round else VOTES
     key = f"answers-{ballot.id}-{turn}" if ballot.is_round else f"results-{project.id}-{turn}"
-    files = st.file_uploader(asks.label, accept_multiple_files=True, key=key, help=asks.help)
+    files = st.file_uploader(texts.label, accept_multiple_files=True, key=key, help=texts.help)
     if not ballot.is_round:
         _policy_box(store, project)
         files = in_chosen_encoding([*files, *more], key)
@@ -139,7 +139,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
         if ready and not any(measured.result.questions for _, measured in ready):
             st.info("There is nothing new in these files.", icon=":material/info:")
         return
-    label = asks.take if ballot.is_round else plural(len(useful), asks.take, "Accept the votes of {n} files")
+    label = texts.take if ballot.is_round else plural(len(useful), texts.take, "Accept the votes of {n} files")
     if st.button(label, type="primary", icon=":material/check:"):
         _take(project, ballot, useful)
 

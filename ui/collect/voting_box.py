@@ -130,9 +130,9 @@ def _network_switch(store: Store, servers: list[Running], key: str) -> str:
     others = [running for running in servers if not running.ends_with_app]
     if others:
         return HERE
-    there, address = next(iter(servers), None), network_address()
-    is_on = there is not None and not there.is_local
-    place = there.host if there else "none"
+    current, address = next(iter(servers), None), network_address()
+    is_on = current is not None and not current.is_local
+    place = current.host if current else "none"
     wanted = st.toggle(
         "People on this network may vote",
         is_on,
@@ -145,14 +145,14 @@ def _network_switch(store: Store, servers: list[Running], key: str) -> str:
     )
     host = address if wanted and address else HERE
     if wanted:
-        own = st.get_option("server.address") in ("localhost", HERE, "::1")
-        yours = "Your own pages stay on this machine." if own else "Runoff's own pages are open to a network as well."
+        local = st.get_option("server.address") in ("localhost", HERE, "::1")
+        yours = "Your own pages stay on this machine." if local else "Runoff's own pages are open to a network as well."
         st.warning(
             "Every device on this machine's network can open the page, with the link. There is no TLS: names and votes "
             f"can be read on their way, so do this on a network that you trust. {yours}",
             icon=":material/wifi:",
         )
-    if there is not None and wanted != is_on and _server_changed(partial(process.move_server, store, there, host)):
+    if current is not None and wanted != is_on and _server_changed(partial(process.move_server, store, current, host)):
         st.rerun()
     return host
 

@@ -148,13 +148,13 @@ def _offer_server(store: Store, project: Project, server: EmbeddingServer, n_tok
     if server.is_open:
         st.warning("This address isn't encrypted: whoever shares a network on the way can read the tokens.")
     on = server.address in allowed_servers(store, project.id)
-    wanted = st.toggle(
+    allow = st.toggle(
         "Let this project send its tokens there", on, key=f"send-{key}-{server.address}-{on}-{project.revision}"
     )
-    if wanted != on:
-        done = "Tokens of this project may be sent there now." if wanted else "Nothing of this project is sent there."
+    if allow != on:
+        done = "Tokens of this project may be sent there now." if allow else "Nothing of this project is sent there."
         frame.carry_out(
-            allow_server, store, project.id, server.address, wanted, done=done, expected_revision=frame.expected()
+            allow_server, store, project.id, server.address, allow, done=done, expected_revision=frame.expected()
         )
     tokens = {token for area in cache.load_tokens(store, project).areas for token in area.tokens}
     n_kept = len({server.text_of(token) for token in tokens} & server.kept(store.answers).texts())

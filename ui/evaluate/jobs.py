@@ -107,7 +107,7 @@ def kept(names: Sequence[str], view: EvaluateView, project: Project) -> list[Any
     """Figures that are kept of the project as it stands; None for one that isn't, and nothing is begun."""
     wanted = _wanted(names, view, project)
     ids = _kept_ids(wanted)
-    return [None if (id_ := ids[of.name]) is None else _read(of, id_, view, project) for of in wanted]
+    return [None if (id_ := ids[each.name]) is None else _read(each, id_, view, project) for each in wanted]
 
 
 def _wanted(names: Sequence[str], view: EvaluateView, project: Project) -> list[OfEvaluation[Any]]:

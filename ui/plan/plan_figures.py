@@ -62,7 +62,7 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
     if not settings.reward:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        wanted = st.number_input(
+        wage = st.number_input(
             "Wage to reach, per hour",
             0.0,
             10_000.0,
@@ -76,11 +76,11 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
                 "start. Tasks on Mechanical Turk paid about 2 US$ an hour in the median (Hara et al., CHI 2018)."
             ),
         )
-        if not wanted:
+        if not wage:
             st.caption(f"A voter earns {cost.hourly_wage:,.2f} an hour. Is that fair where your voters live?")
             return
         reward = reward_for_wage(
-            wanted,
+            wage,
             seconds_per_comparison=settings.seconds_per_comparison,
             comparisons_per_task=settings.task_size,
         )
@@ -96,7 +96,7 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
         )
     st.warning(
         (
-            f"A voter earns {cost.hourly_wage:,.2f} an hour, under {wanted:,.2f}. A task of "
+            f"A voter earns {cost.hourly_wage:,.2f} an hour, under {wage:,.2f}. A task of "
             f"{many(settings.task_size, 'comparison')} at {settings.seconds_per_comparison:g} s each needs a reward "
             f"of {reward:,.2f}; it is {settings.reward:,.2f}."
         ),

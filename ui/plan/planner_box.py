@@ -152,9 +152,9 @@ def _outlook(request: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | 
     return ours
 
 
-def begin_unasked(wanted: PlanOutlook) -> None:
+def begin_unasked(figure: PlanOutlook) -> None:
     """Start the job that simulates a plan nobody asked about yet; within this run, as a rerun cuts messages short."""
-    jobs.start(wanted)
+    jobs.start(figure)
 
 
 def _columns() -> dict[str, Any]:
@@ -199,9 +199,9 @@ def _curve(request: planner_jobs.PlannerRequest) -> None:
                 chart_files.show(chart, table, name=f"{slug(request.project.name)}-{key}", alt=f"{figure} by budget")
         st.caption("Lines are means, bands hold 90% of the campaigns. The dashed line is this plan.")
     if len(curve) < planner.n_wanted(request.plan) * len(planner.CURVES):
-        wanted = planner_jobs.forecasts(OtherBudgets, request)
+        other_budgets = planner_jobs.forecasts(OtherBudgets, request)
         about = "A quarter to three times these votes."
-        planner_jobs.job_button("Simulate other budgets", wanted, request, help=about)
+        planner_jobs.job_button("Simulate other budgets", other_budgets, request, help=about)
 
 
 def _fits_offered(

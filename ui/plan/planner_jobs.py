@@ -154,11 +154,11 @@ def _use(plan: Plan, request: PlannerRequest) -> None:
     st.session_state[f"m-{key}"] = planner.appearances_text(plan.appearances_by_ballot)
 
 
-def job_button(label: str, wanted: Simulation[Any], request: PlannerRequest, *, help: str) -> None:
+def job_button(label: str, figure: Simulation[Any], request: PlannerRequest, *, help: str) -> None:
     """The button that has something simulated, unless it is under way."""
-    job = job_of(frame.store(), wanted)
+    job = job_of(frame.store(), figure)
     jobs.start_button(
-        wanted, label, f"{wanted.name}-{request.key}", help=help, icon=None, disabled=job is not None and not job.ended
+        figure, label, f"{figure.name}-{request.key}", help=help, icon=None, disabled=job is not None and not job.ended
     )
 
 

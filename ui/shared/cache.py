@@ -152,25 +152,25 @@ def load_payment_votes(store: Store, project: Project, ballot_id: int, most: int
 
 
 def load_payment(
-    store: Store, project: Project, ballot_id: int, rules: Rules, *, found: MeasuredFigure[int]
+    store: Store, project: Project, ballot_id: int, rules: Rules, *, figure: MeasuredFigure[int]
 ) -> collect_page.PaymentView:
     """By the assignments that were read, once for all rules."""
 
     def assignments() -> pd.DataFrame:
-        return table_of(found.read_file(), ASSIGNMENTS)
+        return table_of(figure.read_file(), ASSIGNMENTS)
 
     def make() -> collect_page.PaymentView:
-        table = of_figure("assignments", store, project, found, assignments)
+        table = of_figure("assignments", store, project, figure, assignments)
         return collect_page.load_payment(store, project.id, ballot_id, rules, assignments=table)
 
-    return of_figure("settlement", store, project, found, make, ballot_id, rules)
+    return of_figure("settlement", store, project, figure, make, ballot_id, rules)
 
 
 def load_checks(
     store: Store, project: Project, area_id: int | None, figure: MeasuredFigure[VoteChecks]
 ) -> trust.ChecksView:
     def make() -> trust.ChecksView:
-        return trust.load_checks(store, project.id, area_id, found=figure.result)
+        return trust.load_checks(store, project.id, area_id, measured=figure.result)
 
     return of_figure("checks", store, project, figure, make, area_id)
 

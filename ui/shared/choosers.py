@@ -39,7 +39,7 @@ def selectbox(
     key: str,
     apart: Callable[[Id], str] | None = None,
     place: Any = st,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None: ...
 @overload
 def selectbox(
@@ -50,7 +50,7 @@ def selectbox(
     key: str,
     apart: Callable[[Id], str] | None = None,
     place: Any = st,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id: ...
 def selectbox(
     label: str,
@@ -60,11 +60,11 @@ def selectbox(
     key: str,
     apart: Callable[[Id], str] | None = None,
     place: Any = st,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None:
     """The id of one of the options (ids with labels), of which there must be one; None as long as nothing is chosen,
     which is only where `chosen` is None."""
-    return _one_by_place(place.selectbox, label, options, chosen, key, apart, looks)
+    return _one_by_place(place.selectbox, label, options, chosen, key, apart, widget_options)
 
 
 @overload
@@ -75,7 +75,7 @@ def radio(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None: ...
 
 
@@ -87,7 +87,7 @@ def radio(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id: ...
 
 
@@ -98,10 +98,10 @@ def radio(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None:
     """As `selectbox`, as a list of buttons; None only where `chosen` is None."""
-    return _one_by_place(st.radio, label, options, chosen, key, apart, looks)
+    return _one_by_place(st.radio, label, options, chosen, key, apart, widget_options)
 
 
 @overload
@@ -112,7 +112,7 @@ def segmented_control(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None: ...
 @overload
 def segmented_control(
@@ -122,7 +122,7 @@ def segmented_control(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id: ...
 def segmented_control(
     label: str,
@@ -131,7 +131,7 @@ def segmented_control(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None:
     """As `selectbox`, as buttons in a row; what was chosen can't be let go."""
     labels, start, is_set = _of_one(options, chosen, key, apart)
@@ -142,7 +142,7 @@ def segmented_control(
         required=True,
         format_func=labels.__getitem__,
         key=key,
-        **looks,
+        **widget_options,
     )
 
 
@@ -153,7 +153,7 @@ def multiselect(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> list[Id]:
     """The ids of some of the options."""
     before, labels = _labels(options, apart, key)
@@ -166,15 +166,20 @@ def multiselect(
             _note_gone(before, (id_ for id_ in state if id_ not in labels))
             st.session_state[key] = still_there
     default = None if is_set else list(chosen)
-    return st.multiselect(label, list(labels), default, format_func=labels.__getitem__, key=key, **looks)
+    return st.multiselect(label, list(labels), default, format_func=labels.__getitem__, key=key, **widget_options)
 
 
 def embedding(
-    label: str, there: Iterable[Imported], *, key: str, called: Callable[[Imported], str] | None = None, **looks: Any
+    label: str,
+    there: Iterable[Imported],
+    *,
+    key: str,
+    called: Callable[[Imported], str] | None = None,
+    **widget_options: Any,
 ) -> Imported:
     """One of the embeddings, of which there must be one; those of a workspace may have one name."""
     by_id = {one.id: one for one in there}
-    return by_id[selectbox(label, names_of(by_id.values(), called), key=key, **looks)]
+    return by_id[selectbox(label, names_of(by_id.values(), called), key=key, **widget_options)]
 
 
 def names_of(there: Iterable[Imported], called: Callable[[Imported], str] | None = None) -> dict[str, str]:
@@ -191,12 +196,12 @@ def _one_by_place(
     chosen: Id | None,
     key: str,
     apart: Callable[[Id], str] | None,
-    looks: Mapping[str, Any],
+    widget_options: Mapping[str, Any],
 ) -> Any:
     """A widget whose initial choice is given by its place among the options."""
     labels, start, is_set = _of_one(options, chosen, key, apart)
     at = None if start is None else 0 if is_set else list(labels).index(start)
-    return widget(label, list(labels), at, format_func=labels.__getitem__, key=key, **looks)
+    return widget(label, list(labels), at, format_func=labels.__getitem__, key=key, **widget_options)
 
 
 def _of_one(

@@ -200,8 +200,8 @@ class ChecksView(VoteChecks):
 
 
 def load_checks(
-    store: Store, project_id: str, area_id: int | None = None, *, found: VoteChecks | None = None
+    store: Store, project_id: str, area_id: int | None = None, *, measured: VoteChecks | None = None
 ) -> ChecksView:
-    """The checks of a ranking's votes: `found` where they were measured before, else measured now."""
-    checks = ChecksOfVotes(project_id, 0, area_id).measure(store, None)[0] if found is None else found
+    """The checks of a ranking's votes: `measured` where they were measured before, else measured now."""
+    checks = ChecksOfVotes(project_id, 0, area_id).measure(store, None)[0] if measured is None else measured
     return ChecksView(**vars(checks))
