@@ -183,6 +183,7 @@ def prolific_box(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
 
 
 def _show(project: Project, ballot: Ballot, submissions: SubmissionCheck) -> None:
+    """What was checked of Prolific's submissions, with the ids to approve, reject or withdraw."""
     for issue in submissions.issues[:3]:
         st.warning(frame.plain(str(issue)))
     st.markdown(", ".join(_COUNTED[case].format(n=n) for case, n in submissions.counts.items()).capitalize() + ".")

@@ -94,6 +94,7 @@ def live_state(store: Store, project: Project, view: CollectView, stage: DrawnSt
 
 
 def _lines(store: Store, view: CollectView, stage: DrawnStage) -> None:
+    """The open ballot's first line, its bar and its voters; of an open voting page as they stand now."""
     headline, share, now = view.headline, stage.progress.share, ""
     if view.voting is not None and view.voting.state == "open":
         progress = voting_views.load_live(store, stage.ballot.id)

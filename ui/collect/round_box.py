@@ -158,6 +158,7 @@ def _payment(project: Project, round_view: RoundView) -> None:
 
 
 def _files_out(project: Project, round_view: RoundView) -> None:
+    """Downloads of the round's task files, on request of what still needs answers alone."""
     one, store = round_view.round, frame.store()
     settings = {**one.settings.stored(), "notion": project.notion}
     widest = min(one.settings.task_size, one.n_comparisons)
@@ -219,6 +220,7 @@ def _uploads(project: Project, round_view: RoundView) -> None:
 
 
 def _close(project: Project, round_view: RoundView) -> None:
+    """The button that closes the round, or discards it before the first answer."""
     st.markdown(f"##### Close round {round_view.round.number}")
     progress = round_view.progress
     if progress.untouched:

@@ -42,6 +42,7 @@ def trial_box(store: Store, project: Project, ballot: Ballot, pages: TaskPages) 
 
 
 def _answer(store: Store, project: Project, ballot: Ballot, pages: TaskPages, state: dict[str, Any]) -> None:
+    """The trial: some tasks answered in a frame of the page."""
     st.markdown(
         f"Answer {many(min(N_TRIAL, ballot.n_comparisons), 'comparison')} of this ballot as voters will: by "
         "mouse, touch or keyboard. **Nothing is counted and no answer is kept**; you learn how long a "

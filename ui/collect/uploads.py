@@ -182,6 +182,7 @@ def _store_again(store: Store, file: Any) -> None:
 def _show_preview(
     store: Store, project: Project, ballot: Ballot, file: Any, measured: MeasuredFigure[FileRead]
 ) -> None:
+    """What a file that was read holds, its remarks, and its questions."""
     preview = measured.result
     where = f" ({LABELS.get(preview.platform, preview.platform)}), for {ballot.called}"
     noun = ANSWERS.noun if ballot.is_round else VOTES.noun

@@ -318,6 +318,7 @@ def _recognise(path: Path, filename: str, key: str) -> tuple[Recognised, dict]:
 
 
 def _start(store: Store, project: Project, params: dict, place: str) -> None:
+    """Start the job that imports a file."""
     try:
         job_id = lifecycle.start(store, "import_embedding", params, project_id=project.id)
     except RunoffError as error:
@@ -365,6 +366,7 @@ def watch(store: Store, project: Project) -> None:
 
 @st.fragment(run_every=1)
 def _watch_running(project: Project) -> None:
+    """The imports under way, each with a button that cancels it; the page is drawn anew once none is."""
     store = frame.workspace()
     lifecycle.sweep(store)
     running = [job for job in lifecycle.project_jobs(store, project.id, *KINDS) if not job.ended]
@@ -387,6 +389,7 @@ def _watch_running(project: Project) -> None:
 
 
 def _progress_text(job: lifecycle.Job) -> str:
+    """How far a job is, at what pace, and the seconds left."""
     if job.started_at is None or not job.total:
         return "Starting…"
     if job.kind != "import_embedding":

@@ -52,6 +52,7 @@ def show_sample_size(view: EvaluateView, project: Project) -> None:
 
 
 def _sample_request(view: EvaluateView, project: Project) -> RequiredSample | None:
+    """The figure that answers the question asked in the widgets; None where nothing can be asked."""
     names = {evaluation.model: evaluation.model for evaluation in view.evaluations}
     labels = {label: key for key, label in FIGURES}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -74,6 +75,7 @@ def _sample_request(view: EvaluateView, project: Project) -> RequiredSample | No
 
 
 def _answer(view: EvaluateView, request: RequiredSample, answer: SampleSizes) -> None:
+    """The sample sizes that were found, a sentence each."""
     first, second = request.extra[:2]
     tokens = {*zip(view.dataset["area"], view.dataset["token_a"], strict=True)}
     tokens |= {*zip(view.dataset["area"], view.dataset["token_b"], strict=True)}
@@ -143,6 +145,7 @@ def _why_none(visit: Visit, unit: str) -> str:
 def _differences(
     unit: str, differences: tuple[PairwiseDifference, ...], label: str, n: int, view: EvaluateView
 ) -> None:
+    """The differences of every two embeddings by one unit: sentence, table and chart."""
     named = view.named(label)
     if not differences:
         st.caption(f"There is no interval of a difference in {named}.")
@@ -171,6 +174,7 @@ def _reading() -> None:
 
 
 def _chance(view: EvaluateView, project: Project) -> None:
+    """p-values against permuted tokens, on request."""
     st.markdown("##### Better than chance?")
     st.caption(
         "Tokens change places within their areas, so that the embedding says all it says, about other tokens. p "

@@ -134,6 +134,7 @@ def _for_page(wanted: OfEvaluation[Any], measured: MeasuredFigure[Any], view: Ev
 
 
 def _measured(wanted: OfEvaluation[Any], project: Project) -> MeasuredFigure[Any]:
+    """A figure measured at once."""
     with st.spinner(f"{wanted.doing} …", show_time=True):
         return cache.measured(frame.store(), project, wanted)
 
@@ -169,6 +170,7 @@ def figure(name: str, button: str, view: EvaluateView, project: Project, *extra:
 
 
 def _on_request(wanted: OfEvaluation[Any], button: str, view: EvaluateView, project: Project, help: str) -> Any:
+    """A figure behind its button; None as long as it isn't there."""
     key = f"{wanted.name}-{project.id}-{'-'.join(map(str, wanted.extra))}"
     measured = jobs.figure(wanted, project, button, key=key, help=help or None)
     return None if measured is None else _for_page(wanted, measured, view, project)

@@ -84,6 +84,7 @@ def _switch(view: JudgesView, project: Project) -> None:
 
 
 def _form(first: JudgeSettings, *, is_new: bool) -> JudgeSettings:
+    """The settings of a language model as they stand in the form."""
     left, right = st.columns(2)  # a row each, so that on a phone they stand in this order
     address = left.text_input(
         "Address of the server", "" if is_new else first.address, placeholder=_FIRST.address, help="Without /v1."

@@ -29,6 +29,7 @@ def pilot_box(store: Store, project: Project, area_id: int | None, view: Collect
 
 
 def _offer(project: Project, area_id: int | None) -> None:
+    """The form that draws a pilot."""
     with st.expander("Pilot first", icon=":material/science:"):
         st.markdown(
             "Some comparisons before ballot 1 tell how long one takes, how often voters tie or don't know a word, "

@@ -111,6 +111,7 @@ def _budget(request: PlannerRequest) -> int:
 
 
 def _search_result(search: Search, request: PlannerRequest, *, locked: bool) -> None:
+    """The best plan of a search, its gain over the paper's plan, and the button that uses it."""
     plan = search.best.plan
     appearances = planner.appearances_text(plan.appearances_by_ballot)
     uncut = f", the first {plan.uncut} of all items" if plan.uncut > 1 else ""

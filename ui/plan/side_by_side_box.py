@@ -83,6 +83,7 @@ def _is_mine(project: Project) -> bool:
 
 
 def _from_file(project: Project, place: str) -> ScoredItems | None:
+    """The scores in an uploaded file; None without one, or where it can't be read."""
     file = st.file_uploader(FILES[place], key=f"side-{place}-{project.id}")
     if file is None:
         return None

@@ -115,6 +115,7 @@ def _fill(examples: tuple[Example, ...], key: str) -> None:
 
 
 def _example(number: int, key: str, locked: bool, ties_allowed: bool) -> Example:
+    """The fields of an example; the example as it stands in them."""
     mine = f"example-{number}"
     with st.container(border=True):
         st.markdown(f"**Example {number + 1}**")

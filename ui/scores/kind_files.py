@@ -291,6 +291,7 @@ def ratings_box(project: Project) -> None:
 
 
 def _scale(project: Project) -> RatingScale | None:
+    """The scale of the ratings, as chosen; None for any, or where an own one is no scale."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = choosers.selectbox(
             "Scale",
@@ -322,15 +323,15 @@ def _standings(
     chosen: tuple[str, ...],
     held_out: tuple[str, ...],
     names: tuple[str, ...],
-    _found: RatingReport,
+    _result: RatingReport,
     _imported: list[Imported],
     _store: Store,
 ) -> list[ModelPlace]:
     similarities = {
-        name: text_similarities(open_library(_store, imported), _found.ratings.first, _found.ratings.second)
+        name: text_similarities(open_library(_store, imported), _result.ratings.first, _result.ratings.second)
         for imported, name in zip(_imported, names, strict=True)
     }
-    return stand(_found.ratings, _found.mean, similarities, held_out=held_out)
+    return stand(_result.ratings, _result.mean, similarities, held_out=held_out)
 
 
 def _issues(result: RatingReport) -> None:
@@ -366,6 +367,7 @@ def _people(result: RatingReport, stem: str) -> None:
 
 
 def _groups(result: RatingReport) -> None:
+    """Agreement by level and by genre."""
     parts = (
         ("level", "By level", "Agreement by level", result.by_level),
         ("genre", "By genre", "Agreement by genre", result.by_genre),
