@@ -95,5 +95,5 @@ with st.expander("Which pairs become items"):
 box = st.expander(f"All {view.n_items:,} items", on_change="rerun", key=f"items-{project.id}")
 if box.open:
     with box:
-        found = cache.load_items(store, project)
-        st.dataframe(found, hide_index=True, lazy=True, alt="All items")
+        table = cache.load_items(store, project)
+        st.dataframe(table, hide_index=True, lazy=True, alt="All items")

@@ -128,7 +128,7 @@ def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
 
 
 def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart:
-    """The paper's Figure 4: x of every ballot and the final ȳ along the ranks, which `rank_title` says more of."""
+    """The paper's Figure 4: x of every ballot and the final ȳ along the ranks, named by `rank_title`."""
     by_ballot = bare(by_ballot)
     final = by_ballot.drop_duplicates("item")[["rank", "pair", "final"]].rename(columns={"final": "score"})
     last = "ȳ, final"

@@ -158,7 +158,7 @@ def fit_bradley_terry(
     tolerance: float = TOLERANCE,
     must_converge: bool = True,
 ) -> BradleyTerry:
-    """Fit Bradley–Terry scores with a lapse to votes (the module says to what objective).
+    """Fit Bradley–Terry scores with a lapse to votes (the objective is in the module's docstring).
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def _data(a: Ints, b: Ints, y: Floats, voter: ArrayLike | None, flipped: ArrayLi
 
 
 def _start(start: ArrayLike | None, n_items: int) -> Floats:
-    """θ to start from: zeros, or what was given, NaN as 0."""
+    """The initial θ: zeros, or `start` with NaN as 0."""
     theta = np.zeros(n_items) if start is None else np.nan_to_num(np.asarray(start, dtype=np.float64))
     if theta.shape != (n_items,):
         raise InputError(f"start must have a score for each of {n_items} items, found shape {theta.shape}.")
@@ -350,7 +350,7 @@ class FittedVotes:
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
-        """Standard errors of θ against opponents taken as known, which pairing goes by."""
+        """Standard errors of θ against opponents taken as known, used for pairing."""
         return spread_of(self.fit)
 
 

@@ -54,7 +54,7 @@ def signal_z(votes: Sequence[VotesOf]) -> float:
 
 
 def by_chance(votes: Sequence[VotesOf]) -> str:
-    """That the votes can't be told from coin tosses, in a sentence; "" where voters share an opinion."""
+    """The sentence that the votes don't differ from coin tosses; "" where voters share an opinion."""
     z = signal_z(votes)
     if z > CHANCE_Z:
         return ""

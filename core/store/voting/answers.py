@@ -95,7 +95,7 @@ def record(
 
 
 def stands(conn: sa.Connection, page: VotingPage, session_id: int, task: int, n: int, choice: str) -> bool:
-    """Whether just this answer is the one that stands at a place of a session; nothing is written."""
+    """Whether this very answer is the current one at a place of a session; writes nothing."""
     d, j = t.deal.c, t.judgement.c
     query = (
         sa.select(t.deal, j.answer)
@@ -110,7 +110,7 @@ def stands(conn: sa.Connection, page: VotingPage, session_id: int, task: int, n:
 
 
 def _stored_answer(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice: str) -> str:
-    """The answer as it is stored: which option stands on the side that was chosen; of a round, as it is collected."""
+    """The answer as it is stored: the option on the side that was chosen; of a round, as its kind stores it."""
     if page.round is not None:
         return _answer_of_round(conn, page.round, lease.question_id, choice)
     if choice in ("left", "right"):
@@ -157,7 +157,7 @@ def _standing(session: sa.Row, kind: str, answer: str, excluded: bool) -> tuple[
 
 
 def _bounded(seconds: float | None, seen_at: str) -> float | None:
-    """The time a browser measured, at most the time since the voter's last step; the latter where it sent none."""
+    """The seconds that a browser measured, at most those since the voter's last step; these where it sent none."""
     elapsed = (datetime.now(UTC) - datetime.fromisoformat(seen_at)).total_seconds()
     elapsed = min(max(elapsed, 0.0), MAX_SECONDS)
     if seconds is None or not 0 <= seconds <= MAX_SECONDS:

@@ -198,7 +198,7 @@ def _close_pages_of_closed_ballots(store: Store, project_id: str, area_id: int |
 
 
 def close_page(conn: sa.Connection, ballot_id: int) -> None:
-    """Close the voting page of a round that is being closed, in the same transaction; what voters hold goes back."""
+    """Close the voting page of a round that is being closed, in the same transaction; its leases are released."""
     v = t.voting.c
     voting_id = conn.execute(sa.select(v.id).where(v.ballot_id == ballot_id, v.state != "closed")).scalar_one_or_none()
     if voting_id is not None:

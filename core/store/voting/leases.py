@@ -135,7 +135,7 @@ def _tally_changes(
 
 @dataclass(frozen=True)
 class VotingPage:
-    """Where comparisons are given out: the voting page, its ballot, its settings; those of a round where it is one."""
+    """The voting page whose comparisons are leased: its ballot and settings; of a round, the round's."""
 
     voting_id: int
     ballot_id: int
@@ -148,7 +148,7 @@ class VotingPage:
         return None if self.round is None else round_kind(self.round.scheme)
 
     def expires(self) -> str:
-        """When a lease given now is over."""
+        """When a lease taken now expires."""
         after = datetime.now(UTC) + timedelta(minutes=self.settings.minutes_per_task)
         return after.isoformat(timespec="microseconds")
 
@@ -341,7 +341,7 @@ _TASK_LEASES = (
 
 
 def task_leases(conn: sa.Connection, session_id: int, task: int) -> list[sa.Row]:
-    """All that the voter was given in a task, in order. What is open is in the newest task of a session."""
+    """All leases of a voter's task, in order. Open ones are in the newest task of a session."""
     return list(conn.execute(_TASK_LEASES, {"session": session_id, "task": task}))
 
 

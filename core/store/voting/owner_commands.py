@@ -42,7 +42,7 @@ def salt_or_new() -> sa.ColumnElement[str]:
 
 
 def hashed(salt: str | None, sender: str) -> str | None:
-    """What is kept of a sender's network; None where the page keeps none, or the sender isn't known.
+    """The hash of a sender's network that is stored; None where the page stores none, or the sender isn't known.
 
     >>> hashed("00", "192.0.2.7") == hashed("00", "192.0.2.7") != hashed("01", "192.0.2.7"), hashed(None, "192.0.2.7")
     (True, None)
@@ -257,7 +257,7 @@ ROUND_CONSENT = (
 
 
 def round_voting_settings(ballot: Ballot, settings: VotingSettings | None = None) -> VotingSettings:
-    """Settings for the voting page of a round: what isn't asked there is off, and the sizes are those of the round.
+    """Settings for the voting page of a round: what rounds don't have is off, the sizes are the round's.
 
     No checks, repeats, examples or ties; each question wants as many answers as the round has raters.
     """

@@ -1,4 +1,4 @@
-"""Who comes to the voting page, where a link leads, how a browser is known again, and who is asked for a code word.
+"""Visitors of the voting page: where a link leads, how a browser is recognised, and who is asked for a code word.
 
 A browser is known again by a cookie that names a session by a nonce that no other session ever has.
 """
@@ -36,7 +36,7 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # Mechanical Turk's, for somebody who o
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who comes: by a platform's parameters, by a personal link (its token), or by nothing yet."""
+    """A visitor: known by a platform's parameters, by a personal link (its token), or not yet."""
 
     platform: str = ""
     external_id: str = ""
@@ -77,7 +77,7 @@ class LinkTarget:
         return self.sign("form", self.page.ballot_id, self.opened_at, whose)
 
     def is_form(self, form: str, whose: str) -> bool:
-        """Whether a form that was sent is of this page."""
+        """Whether the form that was sent belongs to this page."""
         return is_same(form, self.form(whose))
 
 
@@ -186,7 +186,7 @@ def read_session(conn: sa.Connection, session_id: int) -> sa.Row | None:
 
 
 def who_of(parameters: Mapping[str, str]) -> Visitor:
-    """Who comes, by the parameters in the address."""
+    """The visitor, by the parameters in the address."""
     if parameters.get("i"):
         return Visitor(token=_printable(parameters["i"][:MAX_ID]))
     if parameters.get("assignmentId") == PREVIEW:
@@ -305,7 +305,7 @@ def _last_state(conn: sa.Connection, at: LinkTarget, voter_id: int) -> str | Non
 
 
 def note_traits(conn: sa.Connection, at: LinkTarget, traits: Mapping[str, str]) -> None:
-    """Count what a voter told of himself or herself; what isn't on the list is not told."""
+    """Count the traits that a voter gave; values that aren't on the list are ignored."""
     v = t.voter_trait.c
     for name in at.page.settings.ask:
         value = traits.get(name, "")
@@ -323,7 +323,7 @@ def asks_name(at: LinkTarget, who: Visitor) -> bool:
 def known_session(
     conn: sa.Connection, at: LinkTarget, code: str, who: Visitor, session: sa.Row | None
 ) -> sa.Row | None:
-    """The session of the one who comes: a platform's id or a personal link goes before the browser's cookie.
+    """The session of a visitor: a platform's id or a personal link takes precedence over the browser's cookie.
 
     But no id that is new here helps somebody who was stopped: it can be made up.
     """
@@ -373,7 +373,7 @@ def session_of(conn: sa.Connection, at: LinkTarget, cookie: str) -> sa.Row | Non
 
 
 def _is_from_before(at: LinkTarget, session_id: int) -> sa.ColumnElement[bool]:
-    """Whether a row of `sitting` is meant by a cookie of an older Runoff, so that an update throws nobody out.
+    """The condition on `sitting` for the row that a cookie of an older Runoff names, so that an update ends no session.
 
     Rows had no nonce then. SQLite gives ids out again: a row that has got another nonce than `with_nonce` gives isn't
     meant, nor one that came into another project of the workspace as a copy.
@@ -405,7 +405,7 @@ class WrongCodeWordError(InputError):
 
 
 def asks_word(at: LinkTarget, who: Visitor) -> bool:
-    """Whether somebody must know the page's code word: a platform's id can be made up, a personal link can't."""
+    """Whether a visitor must give the page's code word: a platform's id can be made up, a personal link can't."""
     return not who.token and at.page.settings.asks_word
 
 
