@@ -63,8 +63,8 @@ def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
     if not stage.number:  # a ballot of the plan has its card below
         st.caption(f"{stage.title}.")
     if stage.ballot.n_tied:
-        told = "{n} items were tied at the cut; {kept} of them stayed, by a seeded draw."
-        st.caption(told.format(n=stage.ballot.n_tied, kept=stage.ballot.n_tied_kept))
+        sentence = "{n} items were tied at the cut; {kept} of them stayed, by a seeded draw."
+        st.caption(sentence.format(n=stage.ballot.n_tied, kept=stage.ballot.n_tied_kept))
     timeline(view.stages)
 
 

@@ -67,15 +67,15 @@ Domain-Specific Semantic Models*, EMNLP 2020.
 """
 )
 with st.expander("The formulas"):
-    for name, formula, told in FORMULAS:
+    for name, formula, explanation in FORMULAS:
         st.markdown(f"**{name}**")
         st.latex(formula)
-        st.caption(told)
+        st.caption(explanation)
     st.caption(SOURCE)
 st.subheader("Terms")
 part = st.text_input("Find a term", placeholder="For example: ballot").strip().casefold()
-found = [(word, meaning) for word, meaning in terms() if part in f"{word} {meaning}".casefold()]
-for word, meaning in found:
+matches = [(word, meaning) for word, meaning in terms() if part in f"{word} {meaning}".casefold()]
+for word, meaning in matches:
     st.markdown(f"**{word}**: {meaning}")
-if not found:
+if not matches:
     st.caption("None of the terms explained here contains that.")

@@ -70,7 +70,7 @@ with st.expander("Settings of this project"), st.form("settings"):
             name=name,
             notion=notion,
             expected_revision=frame.expected(),
-            done=lambda given: f"The settings are saved. {other_name_text(given, name)}".rstrip(),
+            done=lambda actual: f"The settings are saved. {other_name_text(actual, name)}".rstrip(),
         )
 if not begins:
     with st.expander("New project, import"):

@@ -59,11 +59,11 @@ def headline() -> None:
 
 def ranking() -> None:
     word = st.text_input("Find a token", placeholder="Type a part of a token", key=f"find-{project.id}")
-    shown = view.ranking(word)
+    rows = view.ranking(word)
     if word.strip():
-        st.caption(f"{len(shown):,} of {len(dataset):,} items")
+        st.caption(f"{len(rows):,} of {len(dataset):,} items")
     st.dataframe(
-        shown,
+        rows,
         hide_index=True,
         height=300,
         lazy=True,

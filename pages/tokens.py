@@ -18,12 +18,12 @@ view: TokensView = cache.load_tokens(store, project)
 
 def headline() -> None:
     """The areas in numbers."""
-    said = (
+    sentence = (
         f"**{many(view.n_items, 'item')} from {many(view.n_tokens, 'token')} in {many(len(view.areas), 'area')}; "
         f"{frame.plain(view.missing_said)}.** An item is a pair of tokens of one area."
     )
     fixed = f"{view.fixed_by[:1].upper()}{view.fixed_by[1:]} is drawn, so the lists stay. Spellings can be corrected."
-    frame.first_line(said, *([Badge(":material/lock:", f"fixed by {view.fixed_by}", fixed)] if view.locked else []))
+    frame.first_line(sentence, *([Badge(":material/lock:", f"fixed by {view.fixed_by}", fixed)] if view.locked else []))
     if not view.locked:
         frame.next_step("plan", "make the plan")
     proposed = [area for area, _ in view.proposed]
@@ -51,9 +51,9 @@ def in_embeddings() -> None:
         frame.link("embeddings", "Load an embedding", icon=":material/hub:")
         return
     embedding_view.remedies_box(project, view)
-    ways = {embedding_view.lookup_text(found.imported) for found in view.coverage}
-    for found in view.coverage:
-        embedding_view.show_coverage(store, project, found, says_how=len(ways) > 1)
+    ways = {embedding_view.lookup_text(coverage.imported) for coverage in view.coverage}
+    for coverage in view.coverage:
+        embedding_view.show_coverage(store, project, coverage, says_how=len(ways) > 1)
     if len(ways) == 1:
         st.caption(ways.pop())
     frame.link("embeddings", "Change how tokens are looked up", icon=":material/manage_search:")
@@ -95,5 +95,5 @@ with st.expander("Which pairs become items"):
 box = st.expander(f"All {view.n_items:,} items", on_change="rerun", key=f"items-{project.id}")
 if box.open:
     with box:
-        found = cache.load_items(store, project)
-        st.dataframe(found, hide_index=True, lazy=True, alt="All items")
+        table = cache.load_items(store, project)
+        st.dataframe(table, hide_index=True, lazy=True, alt="All items")

@@ -21,11 +21,11 @@ if isinstance(kind, RoundKind):
     round_people.show_rounds(project, area_id, kind)
     frame.stop()
 
-wanted = VoterFigures(project.id, project.revision, area_id)
-found = jobs.figure(wanted, project, "Read all votes", key=f"voters-{project.id}-{area_id}")
-if found is None:
+figure = VoterFigures(project.id, project.revision, area_id)
+measured = jobs.figure(figure, project, "Read all votes", key=f"voters-{project.id}-{area_id}")
+if measured is None:
     frame.stop()
-view = cache.load_voters(store, project, area_id, found)
+view = cache.load_voters(store, project, area_id, measured)
 if view.quality.table.empty:
     frame.nothing_yet("Nobody has voted yet.", "collect", "collect votes")
 
@@ -40,8 +40,8 @@ st.caption("No figure is a proof: voters may see things differently, and that is
 hashed = view.may_hash and st.toggle(
     "Hash the ids", True, key=f"hash-{project.id}", help="The voting page of this project hashes its voters' ids."
 )
-if said := view.odd_said(hashed):
-    odd.warning(frame.plain(said), icon=":material/visibility:")
+if sentence := view.odd_said(hashed):
+    odd.warning(frame.plain(sentence), icon=":material/visibility:")
 if view.camps_said:
     odd.warning(frame.plain(view.camps_said), icon=":material/call_split:")
 voters_box.one(project, view, hashed)

@@ -72,7 +72,7 @@ def _warm_up() -> None:
 
 
 def silence_server() -> None:
-    """Leave out what the server says of itself while it starts and stops; warnings and errors stay."""
+    """Leave out the server's messages about its start and stop; warnings and errors stay."""
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
 
 

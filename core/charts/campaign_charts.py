@@ -107,9 +107,9 @@ def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], unif
 
 def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
     """The paper's Figure 2: scores before the ballot against win ratios in it, with the line of Eq. 6."""
-    shown = thin(points.sort_values("previous", ascending=False))
+    thinned = thin(points.sort_values("previous", ascending=False))
     dots = (
-        alt.Chart(shown)
+        alt.Chart(thinned)
         .mark_point(filled=True, opacity=0.55, size=36, color=BLUE)
         .encode(
             x=alt.X("x:Q", title=f"x in ballot {ballot}", scale=alt.Scale(zero=False)),
@@ -128,13 +128,13 @@ def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
 
 
 def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart:
-    """The paper's Figure 4: x of every ballot and the final ȳ along the ranks, which `rank_title` says more of."""
+    """The paper's Figure 4: x of every ballot and the final ȳ along the ranks, named by `rank_title`."""
     by_ballot = bare(by_ballot)
     final = by_ballot.drop_duplicates("item")[["rank", "pair", "final"]].rename(columns={"final": "score"})
     last = "ȳ, final"
     final = final.assign(series=last)
-    shown = by_ballot[by_ballot["ballot"] <= len(BALLOT_COLOURS)]  # later ballots are small and would hide each other
-    points = shown.rename(columns={"x": "score"})
+    drawn = by_ballot[by_ballot["ballot"] <= len(BALLOT_COLOURS)]  # later ballots are small and would hide each other
+    points = drawn.rename(columns={"x": "score"})
     names = {ballot: f"x, ballot {ballot}" for ballot in sorted(points["ballot"].unique())}
     points = points.assign(series=points["ballot"].map(names))[["rank", "pair", "score", "series"]]
     series = [*names.values(), last]
@@ -172,9 +172,9 @@ def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart
 
 def bare(frame: pd.DataFrame) -> pd.DataFrame:
     """The same rows without what describes them (`attrs`), which pandas copies, deep, with each look at a column."""
-    found = frame.copy(deep=False)
-    found.attrs = {}
-    return found
+    copy = frame.copy(deep=False)
+    copy.attrs = {}
+    return copy
 
 
 def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:
@@ -250,11 +250,11 @@ def top_intervals(top: pd.DataFrame) -> Chart:
     `top` has pair, rank, score, lower, upper and votes.
     """
     top = bare(top)
-    shown = top.assign(shown=[f"{pair}  {score:.3f}" for pair, score in zip(top["pair"], top["score"], strict=True)])
+    labelled = top.assign(shown=[f"{pair}  {score:.3f}" for pair, score in zip(top["pair"], top["score"], strict=True)])
     pairs = alt.Y(
         "shown:N",
         title=None,
-        sort=list(shown["shown"]),
+        sort=list(labelled["shown"]),
         axis=alt.Axis(labelLimit=260, labelOverlap=False, labelFlush=False),
     )
     tooltip = [
@@ -265,8 +265,8 @@ def top_intervals(top: pd.DataFrame) -> Chart:
         alt.Tooltip("upper:Q", title="to", format=".3f"),
         alt.Tooltip("votes:Q", title="Votes", format=","),
     ]
-    base = alt.Chart(shown).encode(y=pairs, tooltip=tooltip)
-    has_intervals = shown["lower"].notna().any()
+    base = alt.Chart(labelled).encode(y=pairs, tooltip=tooltip)
+    has_intervals = labelled["lower"].notna().any()
     x: dict[str, Any] = {
         "title": "Score with its 90% interval" if has_intervals else "Score",
         "scale": alt.Scale(zero=False),
@@ -280,7 +280,7 @@ def top_intervals(top: pd.DataFrame) -> Chart:
     head = alt.Chart(pd.DataFrame({"head": ["votes"]})).mark_text(**beside, baseline="bottom")
     head = head.encode(x=alt.value("width"), y=alt.value(-2), text="head:N")
     layers = (bars, dots) if has_intervals else (dots,)  # an empty layer is a picture without a name
-    return alt.layer(*layers, votes, head).properties(height=70 + ROW * len(shown))
+    return alt.layer(*layers, votes, head).properties(height=70 + ROW * len(labelled))
 
 
 N_COLOURED = 10
@@ -367,6 +367,7 @@ def _apart(ranks: np.ndarray, lowest: float, height: int) -> np.ndarray:
 
 
 def _first_of(pairs: pd.Series) -> str:
+    """The first pair, and how many more share its place."""
     return str(pairs.iloc[0]) + (f" + {len(pairs) - 1}" if len(pairs) > 1 else "")
 
 

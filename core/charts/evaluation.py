@@ -42,20 +42,20 @@ def figures_by_model(
     of intervals that aren't there yet and have their place in the legend already. `title` is the figure's name where it
     isn't `figure`. Of more than `MOST_MODELS` models only the first are drawn.
     """
-    shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False).head(MOST_MODELS)
-    names, named = list(shown["embedding"]), title or figure
+    rows = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False).head(MOST_MODELS)
+    names, named = list(rows["embedding"]), title or figure
     row, letters = (ROW, NAME) if len(names) <= FEW else (LOW_ROW, LONG_NAME)
     y = alt.Y("embedding:N", sort=names, title=None, axis=_wrapped(letters))
     ends = {VOTES: ("corrected", "lower", "upper"), TOKENS: ("token corrected", "token lower", "token upper")}
     long = pd.concat(
         [
-            pd.DataFrame({"embedding": shown["embedding"], "interval": kind, "at": shown[at]}).assign(
-                **{"from": shown[low], "to": shown[high]}
+            pd.DataFrame({"embedding": rows["embedding"], "interval": kind, "at": rows[at]}).assign(
+                **{"from": rows[low], "to": rows[high]}
             )
             for kind, (at, low, high) in ends.items()
         ]
     ).dropna()
-    plotted = [shown["estimate"], *(long[name] for name in ("at", "from", "to")), pd.Series(floor or (), dtype=float)]
+    plotted = [rows["estimate"], *(long[name] for name in ("at", "from", "to")), pd.Series(floor or (), dtype=float)]
     if len(top) and figure in top:
         plotted.append(top[figure])
     axis = alt.Axis(**FLUSH, tickCount=8)
@@ -70,7 +70,9 @@ def figures_by_model(
         layers.append(
             alt.Chart(lines)
             .mark_rule(strokeDash=[5, 4], color=GREY, strokeWidth=2)
-            .encode(x="value:Q", tooltip=[alt.Tooltip("yardstick:N", title="Yardstick"), _three("value", figure)])
+            .encode(
+                x="value:Q", tooltip=[alt.Tooltip("yardstick:N", title="Yardstick"), _figure_tooltip("value", figure)]
+            )
         )
         for place in range(len(lines)):
             label = lines.iloc[[place]].rename(columns={"value": "at", "yardstick": "label"})
@@ -80,19 +82,19 @@ def figures_by_model(
     for kind in kinds:
         aside = -6 if kind == VOTES else 6
         of_kind = alt.Chart(long[long["interval"] == kind])
-        said = [_model(), alt.Tooltip("interval:N", title="90% with"), _three("at", "Without its bias")]
-        said += [_three("from", "From"), _three("to", "To")]
+        tooltip = [_model(), alt.Tooltip("interval:N", title="90% with"), _figure_tooltip("at", "Without its bias")]
+        tooltip += [_figure_tooltip("from", "From"), _figure_tooltip("to", "To")]
         legend = alt.Legend(orient="top", offset=34)  # above the names of lines
         colour = alt.Color("interval:N", title=None, scale=colours, legend=legend)
         across = alt.X("from:Q", title=named, scale=x, axis=axis)
         is_seen = bool((long["interval"] == kind).any())  # else it would be a picture without a name
         line = of_kind.mark_rule(strokeWidth=3, yOffset=aside, aria=is_seen)
-        layers.append(line.encode(y=y, x=across, x2="to:Q", color=colour, tooltip=said))
+        layers.append(line.encode(y=y, x=across, x2="to:Q", color=colour, tooltip=tooltip))
         dot = of_kind.mark_point(filled=True, size=70, opacity=1, yOffset=aside, aria=is_seen)
-        layers.append(dot.encode(y=y, x=alt.X("at:Q", title=named, scale=x), color=colour, tooltip=said))
-    dots = alt.Chart(shown).mark_point(filled=True, size=70, color=GREY, opacity=1)
+        layers.append(dot.encode(y=y, x=alt.X("at:Q", title=named, scale=x), color=colour, tooltip=tooltip))
+    dots = alt.Chart(rows).mark_point(filled=True, size=70, color=GREY, opacity=1)
     measured = alt.X("estimate:Q", title=named, scale=x, axis=axis)
-    layers.append(dots.encode(y=y, x=measured, tooltip=[_model(), _three("estimate", named)]))
+    layers.append(dots.encode(y=y, x=measured, tooltip=[_model(), _figure_tooltip("estimate", named)]))
     return alt.layer(*layers).properties(height=height)
 
 
@@ -106,10 +108,10 @@ def signs_said(
     """What the signs of `figures_by_model` mean, of those that it draws or will once what is `coming` is there ("bars",
     "floor", "top"): the line is as long before as after, so that nothing below it moves."""
     has_bars = "bars" in coming or table[["lower", "token lower"]].notna().any(axis=None)
-    said = ["Bars: 90% intervals. Grey: as measured."] if has_bars else ["Dots: as measured."]
-    said += ["Shaded: nine of ten random rankings."] if floor or "floor" in coming else []
-    said += ["Dashed: ceilings by the votes."] if "top" in coming or (len(top) and figure in top) else []
-    return " ".join(said)
+    sentences = ["Bars: 90% intervals. Grey: as measured."] if has_bars else ["Dots: as measured."]
+    sentences += ["Shaded: nine of ten random rankings."] if floor or "floor" in coming else []
+    sentences += ["Dashed: ceilings by the votes."] if "top" in coming or (len(top) and figure in top) else []
+    return " ".join(sentences)
 
 
 def standings(table: pd.DataFrame, figure: str) -> Chart:
@@ -117,22 +119,22 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
 
     `table` is as for `figures_by_model`: the dot is what the interval over votes is about.
     """
-    shown = table.assign(at=table["corrected"].fillna(table["estimate"])).dropna(subset=["at"])
-    shown = shown.rename(columns={"token lower": "from", "token upper": "to"})
-    shown = shown.sort_values("at", ascending=False)
-    shown["said"] = [with_decimals(at, 2) for at in shown["at"]]
-    y = alt.Y("embedding:N", sort=list(shown["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
-    scale = _up_to_one([shown[name] for name in ("at", "lower", "upper", "from", "to")], zero=True)
+    rows = table.assign(at=table["corrected"].fillna(table["estimate"])).dropna(subset=["at"])
+    rows = rows.rename(columns={"token lower": "from", "token upper": "to"})
+    rows = rows.sort_values("at", ascending=False)
+    rows["said"] = [with_decimals(at, 2) for at in rows["at"]]
+    y = alt.Y("embedding:N", sort=list(rows["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
+    scale = _up_to_one([rows[name] for name in ("at", "lower", "upper", "from", "to")], zero=True)
     x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", scale=scale, axis=alt.Axis(**FLUSH, tickCount=6))
-    base = alt.Chart(shown).encode(y=y, tooltip=[_model(), _three("at", figure), *_ends()])
+    base = alt.Chart(rows).encode(y=y, tooltip=[_model(), _figure_tooltip("at", figure), *_ends()])
     dots = base.mark_point(filled=True, size=90, color=BLUE, opacity=1).encode(x=x)
     words = base.mark_text(dy=-11, color=NOTE, fontSize=11).encode(x="at:Q", text="said:N")
     bars = [
         base.transform_filter(f"isValid(datum.{low})").mark_rule(strokeWidth=3, **look).encode(x=f"{low}:Q", x2=high)
         for low, high, look in (("from", "to", {"color": ORANGE, "yOffset": 9}), ("lower", "upper", {"color": BLUE}))
-        if shown[low].notna().any()  # an empty layer is a picture without a name
+        if rows[low].notna().any()  # an empty layer is a picture without a name
     ]
-    return alt.layer(*bars, dots, words).properties(height=85 + 36 * len(shown))
+    return alt.layer(*bars, dots, words).properties(height=85 + 36 * len(rows))
 
 
 def _up_to_one(plotted: Sequence[pd.Series], *, zero: bool = False) -> alt.Scale:
@@ -153,8 +155,9 @@ def _wrapped(letters: int) -> alt.Axis:
 
 
 def _ends() -> list[alt.Tooltip]:
+    """Tooltips of the bounds of both intervals."""
     ends = {"lower": "90% with other voters, from", "upper": "to", "from": "With other tokens, from", "to": "to "}
-    return [_three(name, title) for name, title in ends.items()]
+    return [_figure_tooltip(name, title) for name, title in ends.items()]
 
 
 def _label(rows: pd.DataFrame, line: int, *, is_left: bool = False) -> alt.Chart:
@@ -169,7 +172,8 @@ def _model() -> alt.Tooltip:
     return alt.Tooltip("embedding:N", title="Embedding")
 
 
-def _three(name: str, title: str) -> alt.Tooltip:
+def _figure_tooltip(name: str, title: str) -> alt.Tooltip:
+    """A tooltip of a figure, to three digits."""
     return alt.Tooltip(f"{name}:Q", title=title, format=".3f")
 
 
@@ -194,10 +198,10 @@ def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
 def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
     """A figure along n₀, a line a model; dashed: the n₀ that the page has."""
     names = list(dict.fromkeys(curve["embedding"]))
-    shown = curve[curve["figure"] == figure].dropna()
+    rows = curve[curve["figure"] == figure].dropna()
     x = alt.X("n0:Q", title="n₀: how far the weight reaches down the ranking", scale=alt.Scale(type="sqrt"))
     lines = (
-        alt.Chart(shown)
+        alt.Chart(rows)
         .mark_line(point=True)
         .encode(
             x=x,
@@ -208,7 +212,7 @@ def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
                 scale=alt.Scale(domain=names, range=[BALLOT_COLOURS[n % 10] for n in range(len(names))]),
                 legend=alt.Legend(orient="top", columns=1, labelLimit=240),
             ),
-            tooltip=[_model(), alt.Tooltip("n0:Q", title="n₀"), _three("value", figure)],
+            tooltip=[_model(), alt.Tooltip("n0:Q", title="n₀"), _figure_tooltip("value", figure)],
         )
     )
     here = alt.Chart(pd.DataFrame({"n0": [n0]})).mark_rule(color=GREY, strokeDash=[6, 4]).encode(x=x)
@@ -217,13 +221,13 @@ def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
 
 def layout_map(points: pd.DataFrame) -> Chart:
     """Tokens where `causes.layout` puts them; one unit is as long across as it is up."""
-    shown = thin(points)
-    spread = np.ptp(shown[["x", "y"]].to_numpy(), axis=0).max() / 2 * 1.15 or 1.0
-    middle = (shown[["x", "y"]].max() + shown[["x", "y"]].min()) / 2
+    thinned = thin(points)
+    spread = np.ptp(thinned[["x", "y"]].to_numpy(), axis=0).max() / 2 * 1.15 or 1.0
+    middle = (thinned[["x", "y"]].max() + thinned[["x", "y"]].min()) / 2
     scales = {name: alt.Scale(domain=[middle[name] - spread, middle[name] + spread], nice=False) for name in ("x", "y")}
     x = alt.X("x:Q", title=None, axis=None, scale=scales["x"])
     y = alt.Y("y:Q", title=None, axis=None, scale=scales["y"])
-    base = alt.Chart(shown).encode(x=x, y=y, tooltip=[alt.Tooltip("token:N", title="Token")])
+    base = alt.Chart(thinned).encode(x=x, y=y, tooltip=[alt.Tooltip("token:N", title="Token")])
     dots = base.mark_point(filled=True, size=45, color=BLUE, opacity=0.9)
     return alt.layer(dots, base.mark_text(dy=-9, color=NOTE, limit=110).encode(text="token:N")).properties(height=420)
 
@@ -234,15 +238,15 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
     The worst disagreements are marked, and the first `N_NAMED` of them named.
     """
     worst = bare(worst)
-    shown = thin(bare(pairs).dropna(subset=["model_rank"]).sort_values("rank"))
-    shown = shown.assign(pair=shown["token_a"] + " – " + shown["token_b"])
+    rows = thin(bare(pairs).dropna(subset=["model_rank"]).sort_values("rank"))
+    rows = rows.assign(pair=rows["token_a"] + " – " + rows["token_b"])
     among, other = "among the worst", "other"
-    shown = shown.assign(marked=np.where(shown.index.isin(worst.index), among, other))
-    top = float(shown["rank"].max()) if len(shown) else 1.0
+    rows = rows.assign(marked=np.where(rows.index.isin(worst.index), among, other))
+    top = float(rows["rank"].max()) if len(rows) else 1.0
     diagonal = pd.DataFrame({"rank": [1.0, top], "model_rank": [1.0, top]})
     scale = alt.Scale(nice=False, domain=[0, top + 1])
     dots = (
-        alt.Chart(shown)
+        alt.Chart(rows)
         .mark_point(filled=True, opacity=0.5, size=32)
         .encode(
             x=alt.X("rank:Q", title="Rank by people (1 = most related)", scale=scale),

@@ -60,7 +60,7 @@ def to_png(chart: Chart, *, width: int = WIDTH, ppi: int = PPI) -> bytes:
 
 
 def _arguments(chart: Chart, width: int) -> dict[str, Any]:
-    """What vl-convert is given; no address is allowed, so that nothing can be fetched."""
+    """The arguments of vl-convert; no address is allowed, so that nothing can be fetched."""
     version = "v" + ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     config = _CONFIG if width > COLUMN else {**_CONFIG, **_SMALL}
     spec = specification(chart, width=width)

@@ -258,7 +258,7 @@ def score_campaign(ballots: Sequence[BallotVotes], n_items: int) -> tuple[Ballot
 
 @dataclass(frozen=True)
 class FinalScores:
-    """What a campaign says of every item of the project; arrays of shape (n_items,).
+    """The final scores of all items of the project; arrays of shape (n_items,).
 
     score : ȳ of the item's last ballot, NaN where it has none; ballots : ballots the item was in;
     votes : votes on it in all of them.
@@ -288,6 +288,7 @@ def check_range(items: Ints, n_items: int) -> None:
 
 
 def _positions(values: ArrayLike, name: str) -> Ints:
+    """The values as int64; `InputError` unless they are one row of whole numbers."""
     array = np.asarray(values)
     if array.ndim != 1 or not (array.size == 0 or np.issubdtype(array.dtype, np.integer)):
         raise InputError(f"{name} must be one row of whole numbers, found {array.dtype} of shape {array.shape}.")

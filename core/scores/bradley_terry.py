@@ -110,7 +110,7 @@ class BradleyTerry:
             variance = 1.0 / self.graph.diagonal
         else:
             variance = np.full(len(self.theta), np.nan)
-            variance[self._met] = self._compact.variances(self.ridge)
+            variance[self._voted] = self._compact.variances(self.ridge)
         return np.where(self.votes > 0, np.sqrt(variance), np.nan)
 
     @cached_property
@@ -118,11 +118,12 @@ class BradleyTerry:
         """Covariance of θ, shape (n_items, n_items), as in `standard_error`, always exact; needs one connected part."""
         self.require_one_part()
         result = np.full((len(self.theta),) * 2, np.nan)
-        result[np.ix_(self._met, self._met)] = self._compact.covariance(self.ridge)
+        result[np.ix_(self._voted, self._voted)] = self._compact.covariance(self.ridge)
         return result
 
     @property
-    def _met(self) -> Ints:
+    def _voted(self) -> Ints:
+        """The items that have a vote."""
         return np.flatnonzero(self.votes > 0)
 
     @cached_property
@@ -138,7 +139,7 @@ class BradleyTerry:
         """The Borda score each item would have against the whole field, see `expected_borda`; NaN without votes."""
         self.require_one_part()
         result = np.full(len(self.theta), np.nan)
-        result[self._met] = expected_borda(self.theta[self._met], lapse=self.lapse)
+        result[self._voted] = expected_borda(self.theta[self._voted], lapse=self.lapse)
         return result
 
 
@@ -157,7 +158,7 @@ def fit_bradley_terry(
     tolerance: float = TOLERANCE,
     must_converge: bool = True,
 ) -> BradleyTerry:
-    """Fit Bradley–Terry scores with a lapse to votes (the module says to what objective).
+    """Fit Bradley–Terry scores with a lapse to votes (the objective is in the module's docstring).
 
     Parameters
     ----------
@@ -293,7 +294,7 @@ def _data(a: Ints, b: Ints, y: Floats, voter: ArrayLike | None, flipped: ArrayLi
 
 
 def _start(start: ArrayLike | None, n_items: int) -> Floats:
-    """θ to start from: zeros, or what was given, NaN as 0."""
+    """The initial θ: zeros, or `start` with NaN as 0."""
     theta = np.zeros(n_items) if start is None else np.nan_to_num(np.asarray(start, dtype=np.float64))
     if theta.shape != (n_items,):
         raise InputError(f"start must have a score for each of {n_items} items, found shape {theta.shape}.")
@@ -301,6 +302,7 @@ def _start(start: ArrayLike | None, n_items: int) -> Floats:
 
 
 def _check(lapse: float | None, ridge: float, own_lapse: bool) -> None:
+    """Raise `InputError` for a lapse or a ridge out of its range."""
     if lapse is not None and not (0 < lapse < 0.5 if own_lapse else 0 <= lapse < 0.5):
         least = "above 0" if own_lapse else "from 0 on"
         raise InputError(f"The lapse must be {least} and below 0.5, found {lapse!r}.")
@@ -348,7 +350,7 @@ class FittedVotes:
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
-        """Standard errors of θ against opponents taken as known, which pairing goes by."""
+        """Standard errors of θ against opponents taken as known, used for pairing."""
         return spread_of(self.fit)
 
 

@@ -88,7 +88,7 @@ def minimise(data: Data, start: Start, ridge: float, tolerance: float, *, warm_s
 
 def _newton_step(here: Optimum, gradient: Floats, ridge: float) -> Floats:
     """A direction in which the objective falls: near the end Newton's own, before that with bounded curvature."""
-    tolerance = _roughly(here)
+    tolerance = _step_tolerance(here)
     if here.norm < NEAR:
         here.graph.weigh(here.likelihood.curvature(bounded=False), ridge)
         step = here.graph.solve(gradient, tolerance=tolerance)
@@ -99,7 +99,7 @@ def _newton_step(here: Optimum, gradient: Floats, ridge: float) -> Floats:
     return gradient if step is None else step
 
 
-def _roughly(here: Optimum) -> float:
+def _step_tolerance(here: Optimum) -> float:
     """How exactly a step is solved for: roughly far from the end; near it exactly, so that the end is reached fast."""
     return float(np.clip(0.1 * here.norm, 1e-4, 0.1))
 
@@ -185,6 +185,6 @@ def _joint_step(
 
     right = gradient - of_effects(answer(slope))
     step = here.graph.solve(
-        right, tolerance=_roughly(here), less=lambda x: of_effects(answer(of_scores(x))), onwards=ONWARDS
+        right, tolerance=_step_tolerance(here), less=lambda x: of_effects(answer(of_scores(x))), onwards=ONWARDS
     )
     return None if step is None else (step, answer(slope - of_scores(step)))

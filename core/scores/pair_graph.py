@@ -49,7 +49,7 @@ def connected_parts(one: Ints, other: Ints, n_items: int) -> tuple[Ints, ...]:
 
 
 def checked_parts(a: Ints, b: Ints, y: Floats, n_items: int, ridge: float, by_part: bool) -> Ints:
-    """The part of each item (see `parts`), or the error that keeps its votes a, b, y from being fitted."""
+    """The part of each item (see `parts`); raises the error of votes a, b, y that can't be fitted."""
     part = parts(a, b, n_items)
     if part.max(initial=-1) < 0:
         raise InputError("There are no votes, so there is nothing to score.")
@@ -130,7 +130,7 @@ class PairGraph:
         return np.asarray(at_one + sign * at_other, dtype=np.float64)
 
     def weigh(self, weights: Floats, ridge: float) -> None:
-        """Set the edges' weights, and what stands on the diagonal besides."""
+        """Set the edges' weights, and what is added to the diagonal."""
         self._adjacency.data = weights[self._edge]
         self.diagonal = self.add_up(weights, sign=1.0) + ridge
 

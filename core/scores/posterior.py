@@ -1,4 +1,4 @@
-"""What the votes say of each item's score beyond an estimate and its standard error: the whole likelihood.
+"""The whole likelihood of each item's score, beyond an estimate and its standard error.
 
 Votes as a fit expects them are drawn here too: reliability and the stop rule are simulated by them.
 

@@ -78,7 +78,7 @@ class QuickFit:
 
     @property
     def spread(self) -> Floats:
-        """Standard errors of θ against opponents taken as known, which pairing goes by."""
+        """Standard errors of θ against opponents taken as known, used for pairing."""
         return np.asarray(np.sqrt(1.0 / self.diagonal))
 
     @cached_property

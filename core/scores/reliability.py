@@ -54,7 +54,7 @@ def signal_z(votes: Sequence[VotesOf]) -> float:
 
 
 def by_chance(votes: Sequence[VotesOf]) -> str:
-    """That the votes can't be told from coin tosses, in a sentence; "" where voters share an opinion."""
+    """The sentence that the votes don't differ from coin tosses; "" where voters share an opinion."""
     z = signal_z(votes)
     if z > CHANCE_Z:
         return ""
@@ -132,6 +132,7 @@ def split_half(
 def _agreement_of_halves(
     first: Ints, second: Ints, outcome: Floats, metric: Metric, n_items: int, ridge: float, half: Bools
 ) -> Any:
+    """The metric between θ by the votes in `half` and θ by the others, over the items that have both."""
     one, other = (
         fit_bradley_terry(first[rows], second[rows], outcome[rows], n_items=n_items, ridge=ridge, by_part=True).theta
         for rows in (half, ~half)
@@ -174,5 +175,6 @@ def noise_ceiling(
 def _agreement_with_refit(
     data: Data, theta: Floats, effects: Effects, ridge: float, metric: Metric, known: Bools, points: Floats
 ) -> Any:
+    """The metric between θ and θ refitted to other outcomes (`points`), over the items `known`."""
     refitted = minimise(replace(data, points=points), Start(theta, effects), ridge, TOLERANCE, warm_steps=N_STEPS)
     return metric(theta[known], refitted.theta[known])

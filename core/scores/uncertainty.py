@@ -193,6 +193,7 @@ class _Refit:
         return np.array([self._refitted(times) for times in drawn])
 
     def _refitted(self, times: Floats) -> Floats:
+        """θ with each voter's votes counted `times` (n_voters,)."""
         there = times[self.cluster] > 0  # votes that count zero times change no sum
         weight, data = times[self.cluster[there]], self.data
         points = weight * data.points[there]
@@ -257,9 +258,9 @@ def clustering(fit: BradleyTerry, votes: VoteColumns, items: Ints) -> float:
     codes, cluster = np.unique(np.asarray(voter), return_inverse=True)
     pull = _by_vote(fit, first, second, outcome).score()
     item, of_vote = np.concatenate((first, second)), np.concatenate((pull, -pull))
-    wanted = np.isin(item, items)
-    item, of_vote = item[wanted], of_vote[wanted]
-    _, cell = np.unique(item * len(codes) + np.tile(cluster, 2)[wanted], return_inverse=True)
+    inside = np.isin(item, items)
+    item, of_vote = item[inside], of_vote[inside]
+    _, cell = np.unique(item * len(codes) + np.tile(cluster, 2)[inside], return_inverse=True)
     together = np.sum(np.bincount(cell, of_vote) ** 2) * len(codes) / (len(codes) - 1)
     times = fit.votes[item]
     apart = np.sum(of_vote**2 * times / np.maximum(times - 1, 1))
@@ -267,6 +268,7 @@ def clustering(fit: BradleyTerry, votes: VoteColumns, items: Ints) -> float:
 
 
 def _tails(level: float) -> tuple[float, float]:
+    """The probabilities at which an interval of a level ends."""
     if not 0 < level < 1:
         raise InputError(f"The level must be between 0 and 1, found {level!r}.")
     return (1.0 - level) / 2.0, (1.0 + level) / 2.0
@@ -278,10 +280,10 @@ def _mid_quantile(ordered: Ints, tail: float) -> Ints:
     ordered : whole numbers, ascending along axis 0, shape (draws, n).
     """
     n, columns = len(ordered), np.arange(ordered.shape[1])
-    found = ordered[int(tail * n)]
-    below, up_to = (ordered < found).sum(axis=0), (ordered <= found).sum(axis=0)
+    quantile = ordered[int(tail * n)]
+    below, up_to = (ordered < quantile).sum(axis=0), (ordered <= quantile).sum(axis=0)
     after = ordered[np.minimum(up_to, n - 1), columns]
-    return np.where(below + up_to >= 2 * tail * n, found, after)
+    return np.where(below + up_to >= 2 * tail * n, quantile, after)
 
 
 MOST_UNDEFINED = 0.2  # share of resamples an item may be undefined in and still get an interval
@@ -361,7 +363,7 @@ def resampled_scores(
     NaN where a resample has no vote on an item. Items and voters as in `bootstrap_intervals`, unchecked.
     """
     codes = np.unique(np.concatenate([np.empty(0, np.int64), *(ballot.voter for ballot in ballots)]))
-    yield from _resampled(*_drawn(ballots, codes, resamples, rng), n_items, _as_they_are)
+    yield from _resampled(*_drawn(ballots, codes, resamples, rng), n_items, _identity)
 
 
 def _drawn(
@@ -433,16 +435,18 @@ def _resampled(
 
 
 def _slopes(tallies: list[_Tally], drawn: Floats, items: Ints, n_items: int, part: slice) -> Floats:
+    """The slopes (ballots × resamples) of a part of the resamples."""
     return _replay(tallies, drawn[:, part], items, n_items)[1]
 
 
 def _measured(
     tallies: list[_Tally], drawn: Floats, n_items: int, slopes: Floats | None, measure: Callable, items: Ints
 ) -> Any:
+    """`measure` of the final scores (items × resamples)."""
     return measure(_replay(tallies, drawn, items, n_items, slopes)[0])
 
 
-def _as_they_are(scores: Floats) -> Floats:
+def _identity(scores: Floats) -> Floats:
     return scores
 
 

@@ -1,4 +1,4 @@
-"""What a vote says, given the scores and who cast it: the likelihood of Bradley–Terry votes with oversight.
+"""The likelihood of Bradley–Terry votes with oversight, given the scores and who cast them.
 
 A voter v compares items i and j. Mostly the scores decide; with probability 2ε the voter guesses, and
 names the item on the left with probability b (½ unless sides are looked at):
@@ -126,7 +126,7 @@ class Bends(NamedTuple):
 
 
 class _Rows:
-    """What the effects come to in each row, whatever the scores; arrays of shape (n,).
+    """The voters' effects in each row, which don't depend on the scores; arrays of shape (n,).
 
     sharp, lapse : of the row's voter; guess : g; clear : 1 − 2ε; win, loss : what guesses add to P(one wins) and
     P(other wins).

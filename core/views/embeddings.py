@@ -68,6 +68,7 @@ def load_figure3(store: Store, project_id: str, embedding_id: str) -> Figure3:
 
 
 def _opened(store: Store, project_id: str, embedding_id: str) -> tuple[Imported, Embedding | None, Figure3]:
+    """The embedding, opened, and its Figure 3, which says why where the embedding can't be opened (None)."""
     with store.read() as conn:
         notion = project_row(conn, project_id).notion
         imported = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)

@@ -1,4 +1,4 @@
-"""What the Plan page says of the kinds of question at equal time of people."""
+"""The kinds of question compared at equal time of people, for the Plan page."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def usual_times(seconds_per_comparison: float) -> Times:
     return Times(each, each)
 
 
-def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
+def view_of(result: EqualTime, times: Times, goal: str) -> EqualTimeView:
     """The kinds at two times, as people read them; `goal` as in `at_times`."""
-    answer = at_times(found, times, goal)
+    answer = at_times(result, times, goal)
     rows = {row.kind: row for row in answer.rows}
     best, own = rows[answer.kind], rows[COMPARISONS]
     if own.reason:
@@ -83,21 +83,21 @@ def view_of(found: EqualTime, times: Times, goal: str) -> EqualTimeView:
         headline = (
             f"{NAMES[best.kind].capitalize()} would give more: {_figures(best)}; comparisons give {_figures(own)}."
         )
-    lines = [_level(each, times) for each in answer.break_even if each.kind != TUPLES]
+    lines = [_level_text(each, times) for each in answer.break_even if each.kind != TUPLES]
     quick = answer.at_a_glance
     if quick is not None and not math.isnan(quick.ahead):
         sure = abs(quick.ahead) > SURE * quick.error
-        told = "level with" if not sure else "ahead of" if quick.ahead > 0 else "behind"
+        beside = "level with" if not sure else "ahead of" if quick.ahead > 0 else "behind"
         lines.append(
             f"People who see the best and the worst of four at a glance ({AT_A_GLANCE} decisions, not "
             f"{unasked(ROUNDS).decisions}) need as long as for two comparisons, {quick.seconds:g} s. Best–worst in "
             f"rounds then gives ρ_w = {with_decimals(quick.rho_w.mean)} and τ_w = "
-            f"{with_decimals(quick.tau_w.mean)}, {told} comparisons."
+            f"{with_decimals(quick.tau_w.mean)}, {beside} comparisons."
         )
     lines += [f"{NAMES[row.kind].capitalize()}: {row.reason}" for row in answer.rows if row.reason]
     lines.append(
-        f"By {many(found.n_panels, 'simulated panel')} with the plan's {found.n_comparisons:,} comparisons of "
-        f"{many(found.n_items, 'item')}; the same voters answer every kind. In brackets: where 90% of the panels lie."
+        f"By {many(result.n_panels, 'simulated panel')} with the plan's {result.n_comparisons:,} comparisons of "
+        f"{many(result.n_items, 'item')}; the same voters answer every kind. In brackets: where 90% of the panels lie."
     )
     table = pd.DataFrame(
         {
@@ -128,12 +128,13 @@ def _mean(value: float) -> str:
 
 
 def _ahead(row: KindAtTimes) -> str:
+    """How far a kind is ahead of comparisons, with its standard error."""
     if row.kind == COMPARISONS or math.isnan(row.ahead):
         return "–"
     return with_minus(f"{row.ahead:+.3f} ± {row.error:.3f}")
 
 
-def _level(of: BreakEven, times: Times) -> str:
+def _level_text(of: BreakEven, times: Times) -> str:
     """Where a kind is level with comparisons, in a sentence."""
     name = NAMES[of.kind].capitalize()
     if math.isnan(of.cost):

@@ -123,7 +123,7 @@ class ExportView(DatasetFiles):
 
     @property
     def said(self) -> str:
-        """What is there, and what the owner has still to say, in one sentence."""
+        """What the dataset has, and what the owner has still to describe, in one sentence."""
         about = self.dataset.attrs
         state = "Not final yet" if about["provisional"] else "Ready"
         counts = f"{many(len(self.dataset), 'item')} with scores, from {many(about['votes'], 'vote')}"
@@ -135,23 +135,23 @@ class ExportView(DatasetFiles):
     @property
     def releases_by_id(self) -> dict[int, str]:
         """What a version is called in a list, by its id; `NOW` is the dataset as it is now."""
-        return {NOW: "as it is now"} | {found.id: found.version for found in self.releases}
+        return {NOW: "as it is now"} | {release.id: release.version for release in self.releases}
 
 
 def _formats(spellings: Sequence[Mapping[str, str]]) -> tuple[Format, ...]:
     """The formats, with the one for gensim in each of these spellings."""
     formats: list[Format] = []
-    for found in FORMATS:
-        if found.make is not for_gensim:
-            formats.append(found)
+    for each in FORMATS:
+        if each.make is not for_gensim:
+            formats.append(each)
             continue
         for way, ending in zip(spellings, endings(spellings), strict=True):
             named = f" ({example(way) or 'as written'})" if len(spellings) > 1 else ""
-            about = f"{found.about} Tokens as the embeddings spell them: {example(way)}." if way else found.about
+            about = f"{each.about} Tokens as the embeddings spell them: {example(way)}." if way else each.about
             formats.append(
                 replace(
-                    found,
-                    label=f"{found.label}{named}",
+                    each,
+                    label=f"{each.label}{named}",
                     about=about,
                     make=partial(_for_gensim, way),
                     ending=f"-gensim{ending}.tsv",
@@ -184,12 +184,12 @@ def files_of(store: Store, project_id: str, dataset: pd.DataFrame, stem: str) ->
     with store.read() as conn:
         formats = _formats(spellings_of(store, conn, project_id, dataset))
     problems = {}
-    for found in formats:
-        if found.check is not None and len(dataset):
+    for each in formats:
+        if each.check is not None and len(dataset):
             try:
-                found.check(dataset)
+                each.check(dataset)
             except InputError as error:
-                problems[found.label] = str(error)
+                problems[each.label] = str(error)
     about = {str(key): value for key, value in dataset.attrs.items()}
     return DatasetFiles(dataset, stem, formats, problems, to_json(about).decode("utf-8"))
 
@@ -197,30 +197,30 @@ def files_of(store: Store, project_id: str, dataset: pd.DataFrame, stem: str) ->
 def load_diff(store: Store, project_id: str, before: int, after: int) -> DatasetDiff:
     """What changed between two versions by their ids, `NOW` for the dataset as it is now."""
     with store.read() as conn:
-        known = {found.id: found for found in releases_of(conn, project_id)}
-        now = dataset_of(conn, project_id)
+        releases = {release.id: release for release in releases_of(conn, project_id)}
+        current = dataset_of(conn, project_id)
     tables = []
     for id_ in (before, after):
-        if id_ != NOW and id_ not in known:
+        if id_ != NOW and id_ not in releases:
             raise StoreError("This version no longer exists in the project. Choose another one.")
-        tables.append(now if id_ == NOW else read_dataset(release_bytes(store, known[id_])))
+        tables.append(current if id_ == NOW else read_dataset(release_bytes(store, releases[id_])))
     return diff(*tables)
 
 
-def diff_lines(found: DatasetDiff) -> pd.DataFrame:
+def diff_lines(changes: DatasetDiff) -> pd.DataFrame:
     """A diff's counts and figures as a table: what, value; both texts."""
-    rows = found.told({"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "tau": "τ"})
+    rows = changes.told({"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "tau": "τ"})
     rows += [
-        (name.replace("_", " "), f"{_said(a)} → {_said(b)}")
-        for name, (a, b) in found.described.items()
+        (name.replace("_", " "), f"{_value_text(a)} → {_value_text(b)}")
+        for name, (a, b) in changes.described.items()
         if name != "version"
     ]
     return pd.DataFrame(rows, columns=["what", "value"], dtype="str")
 
 
-def _said(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_said(part)}" for key, part in value.items())
+        return ", ".join(f"{key} {_value_text(part)}" for key, part in value.items())
     if isinstance(value, int | float) and not isinstance(value, bool):
         return format(value, "g" if isinstance(value, float) else ",")
     return "–" if value in (None, "") else str(value)

@@ -191,12 +191,12 @@ def check(place: str, data: bytes | Path, name: str, store: Store | None = None,
     Parameters: `place`, a key of `PLACES`; `data`, the file's bytes, or where it lies; `name`, for messages; `store`
     and `project_id` to tell whose results they are.
     """
-    here = PLACES[place]
+    accepting = PLACES[place]
     kind, what = _kind_of(data)
-    if kind in KINDS and kind not in here.takes:
-        raise InputError(f"{name} is {KINDS[kind].what}, not {here.wants}. {KINDS[kind].where}")
-    if what and kind not in here.takes:
-        raise InputError(f"{name} is {what}, not {here.wants}. {here.choose}")
+    if kind in KINDS and kind not in accepting.takes:
+        raise InputError(f"{name} is {KINDS[kind].what}, not {accepting.wants}. {KINDS[kind].where}")
+    if what and kind not in accepting.takes:
+        raise InputError(f"{name} is {what}, not {accepting.wants}. {accepting.choose}")
     if store is not None and isinstance(data, bytes) and kind in ("results", "round results"):
         _check_whose(store, project_id, data, name)
 
@@ -223,9 +223,9 @@ def _kind_of(data: bytes | Path) -> tuple[str, str]:
         kind = _of_json(start)
         if kind:
             return kind, ""
-    found = _of_rows(_rows_of(start))
-    if found:
-        return found, ""
+    kind = _of_rows(_rows_of(start))
+    if kind:
+        return kind, ""
     vectors = recognise_start(start, len(data) if isinstance(data, bytes) else data.stat().st_size)
     if vectors is not None and (vectors.header or vectors.dimensions >= _FEWEST_VALUES or "text" not in vectors.format):
         return ("similarities" if vectors.format == SIMILARITIES else "embedding"), ""
@@ -257,6 +257,7 @@ _ZIPS = (
 
 
 def _of_zip(data: bytes | Path) -> tuple[str, str]:
+    """The kind of a zip archive by the names in it, and its name where it is a foreign one."""
     try:
         with zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data) as archive:
             names = archive.namelist()
@@ -305,9 +306,9 @@ def _of_json(start: bytes) -> str:
 
 def _rows_of(start: bytes) -> list[list[str]]:
     """The first rows of a text as a table, the header among them; none where it is no text."""
-    whole = len(start) < _HEAD
+    is_whole = len(start) < _HEAD
     try:
-        text = decode_bytes(start if whole else start[: start.rfind(b"\n") + 1], "", braces=True).text
+        text = decode_bytes(start if is_whole else start[: start.rfind(b"\n") + 1], "", braces=True).text
         dialect, header = find_dialect(text, "")
     except InputError:
         return []
@@ -398,10 +399,10 @@ def _check_whose(store: Store, project_id: str, data: bytes, name: str) -> None:
     """Raise `InputError` where the tasks of a file are another project's of this workspace."""
     from ..store.ballots.ballot_rows import projects_of_code
 
-    found = _TASK_ID.search(data[:_HEAD].decode("utf-8", "replace"))
-    if found is None:
+    task_id = _TASK_ID.search(data[:_HEAD].decode("utf-8", "replace"))
+    if task_id is None:
         return
-    owners = projects_of_code(store, found[1])
+    owners = projects_of_code(store, task_id[1])
     if owners and project_id not in owners:
         whose = next(iter(owners.values()))
         raise InputError(
@@ -431,8 +432,8 @@ class Columns:
         """The values of the column of the choice in the first rows, as somebody would name them."""
         places = numbered_columns(self.sample.header, choice)
         rows = self.sample.head(LOOKED_AT)
-        found = dict.fromkeys(unwrapped(row[at]).strip() for at in places.values() for row in rows if len(row) > at)
-        return [value for value in found if value][:MAX_VALUES]
+        distinct = dict.fromkeys(unwrapped(row[at]).strip() for at in places.values() for row in rows if len(row) > at)
+        return [value for value in distinct if value][:MAX_VALUES]
 
     def preview(self, mapping: Mapping) -> pd.DataFrame:
         """The first rows under a mapping. Raises `InputError` where it lacks something."""
@@ -458,6 +459,6 @@ def load(data: bytes, name: str) -> Columns:
 
 
 def meaning_of(value: str, mapping: Mapping, values: Sequence[str]) -> str:
-    """What a value of a column that holds these means by a mapping, else usually; "?" where nobody said."""
-    said = meanings_by_value(mapping.choices)
-    return said.get(key_of(value), usual_of(values).get(key_of(value), "?"))
+    """What a value of a column with these `values` means by a mapping, else usually; "?" where neither says."""
+    chosen = meanings_by_value(mapping.choices)
+    return chosen.get(key_of(value), usual_of(values).get(key_of(value), "?"))

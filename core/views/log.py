@@ -123,8 +123,8 @@ class NewestHead:
 def newest_head(store: Store, project_id: str) -> NewestHead | None:
     """The head that an owner notes outside the workspace; None for a project without a chain."""
     with store.read() as conn:
-        found = chain.newest_head(conn, project_id)
-        return None if found is None else NewestHead(*found, chain.n_unsealed(conn, project_id))
+        newest = chain.newest_head(conn, project_id)
+        return None if newest is None else NewestHead(*newest, chain.n_unsealed(conn, project_id))
 
 
 def log_table(entries: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -150,19 +150,19 @@ def what(action: str, detail: Mapping[str, Any]) -> str:
     >>> what("draw ballot", {"ballot": 0}), what("accept upload", {"round": 1, "file": "a.csv"})
     ('Drew the pilot', 'Accepted answers for round 1 from a.csv')
     """
-    named = {key: RANKINGS.get(str(value), str(value)) for key, value in detail.items()}
+    values = {key: RANKINGS.get(str(value), str(value)) for key, value in detail.items()}
     if "ballot" in detail:
-        named["ballot"] = called(detail["ballot"], CAMPAIGN if detail["ballot"] else TRIAL)
+        values["ballot"] = called(detail["ballot"], CAMPAIGN if detail["ballot"] else TRIAL)
     if "round" in detail:
-        named["ballot"] = called(detail["round"], ROUND)
+        values["ballot"] = called(detail["round"], ROUND)
     sentence = OF_ROUNDS.get(action) if "round" in detail else None
     sentence = sentence or SENTENCES.get(action)
-    if sentence is None or not set(_PLACE.findall(sentence)) <= set(named):
+    if sentence is None or not set(_PLACE.findall(sentence)) <= set(values):
         return action.capitalize()
-    told = sentence.format(**named)
+    text = sentence.format(**values)
     if _NUMBERED & set(detail) and "area" in detail:
-        return f"{told} of {named['area']}"
-    return told
+        return f"{text} of {values['area']}"
+    return text
 
 
 def details(action: str, detail: Mapping[str, Any]) -> str:
@@ -172,16 +172,17 @@ def details(action: str, detail: Mapping[str, Any]) -> str:
     '1,200 votes; slope 0.5'
     """
     sentence = SENTENCES.get(action, "")
-    told = []
+    parts = []
     for key, value in detail.items():
         is_said = f"{{{key}}}" in sentence or key == "round" or (key == "area" and bool(_NUMBERED & set(detail)))
         is_file = key == "sha256" and "file" in detail  # a file is named by its name
         if not is_said and not is_file and key not in _UNTOLD and value not in (None, "", [], {}):
-            told.append(_told(key, value))
-    return "; ".join(told)
+            parts.append(_entry_text(key, value))
+    return "; ".join(parts)
 
 
-def _told(key: str, value: Any) -> str:
+def _entry_text(key: str, value: Any) -> str:
+    """One detail of an entry: its name and its value."""
     name = _CALLED.get(key, key.replace("_", " "))
     if isinstance(value, bool):
         return f"{name}: yes" if value else f"{name}: no"
@@ -190,31 +191,33 @@ def _told(key: str, value: Any) -> str:
     if key == "counts":
         return ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in value.items())
     if isinstance(value, Mapping):
-        return f"{name}: " + ", ".join(_member(part, inner) for part, inner in value.items())
+        return f"{name}: " + ", ".join(_member_text(part, inner) for part, inner in value.items())
     if isinstance(value, list | tuple):
-        return f"{name}: {_listed(value)}"
-    return f"{name} {value if key == 'seed' else _shown(value)}"
+        return f"{name}: {_list_text(value)}"
+    return f"{name} {value if key == 'seed' else _value_text(value)}"
 
 
-def _member(name: str, value: Any) -> str:
+def _member_text(name: str, value: Any) -> str:
+    """One member of a detail that has several: its name and its value."""
     if isinstance(value, bool):
-        return _told(name, value)
+        return _entry_text(name, value)
     if isinstance(value, list | tuple):
         is_tokens = bool(value) and isinstance(value[0], str)
-        return f"{name} ({many(len(value), 'token') if is_tokens else _listed(value)})"
+        return f"{name} ({many(len(value), 'token') if is_tokens else _list_text(value)})"
     if isinstance(value, Mapping):
-        return f"{name} ({', '.join(_told(part, inner) for part, inner in value.items())})"
-    return f"{name} {_shown(value)}"
+        return f"{name} ({', '.join(_entry_text(part, inner) for part, inner in value.items())})"
+    return f"{name} {_value_text(value)}"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """One value: numbers as people write them, anything else as it is."""
     if isinstance(value, int | float):
         return format(value, "g" if isinstance(value, float) else ",")
     return str(value)
 
 
-def _listed(values: list | tuple) -> str:
-    told = ", ".join(map(_shown, values[:_LONGEST]))
+def _list_text(values: list | tuple) -> str:
+    """The first `_LONGEST` values, and how many more there are."""
+    text = ", ".join(map(_value_text, values[:_LONGEST]))
     more = len(values) - _LONGEST
-    return f"{told} and {more:,} more" if more > 0 else told
+    return f"{text} and {more:,} more" if more > 0 else text

@@ -139,10 +139,10 @@ class RankingStatus:
             return "pilot open"
         if not self.ballots:
             return plural(self.n_planned, "{n} ballot planned", "{n} ballots planned")
-        number, of = self.ballots[-1].number, self.n_planned
+        number, n_planned = self.ballots[-1].number, self.n_planned
         if self.is_final:
             return "all ballots closed"
-        return f"ballot {number} of {of} {'open' if self.is_open else 'closed'}"
+        return f"ballot {number} of {n_planned} {'open' if self.is_open else 'closed'}"
 
 
 @dataclass(frozen=True)
@@ -169,25 +169,25 @@ class Overview:
         planned = [standing.n_comparisons for standing in self.standings]
         if not planned or None in planned:
             return None
-        total, done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
-        said = self.standings[0].at if len(self.standings) == 1 else areas_finished(self.standings)
-        share = 1.0 if all(standing.is_final for standing in self.standings) else min(done / max(total, 1), 1.0)
-        of = f" of about {total:,}" if share < 1 else ""
-        voted = f"{done:,}{of} comparisons voted on."
-        return share, f"{said[:1].upper()}{said[1:]}. {voted}"
+        total, n_done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
+        status = self.standings[0].at if len(self.standings) == 1 else areas_finished(self.standings)
+        share = 1.0 if all(standing.is_final for standing in self.standings) else min(n_done / max(total, 1), 1.0)
+        of_total = f" of about {total:,}" if share < 1 else ""
+        voted = f"{n_done:,}{of_total} comparisons voted on."
+        return share, f"{status[:1].upper()}{status[1:]}. {voted}"
 
     @property
     def _rounds(self) -> tuple[float, str] | None:
         """How far the newest rounds are."""
         newest = [(s.newest_round, s.round_progress) for s in self.standings]
-        drawn = [(found, progress) for found, progress in newest if found is not None and progress is not None]
+        drawn = [(ballot, progress) for ballot, progress in newest if ballot is not None and progress is not None]
         if not drawn:
             return None
         answered, wanted = sum(p.answered for _, p in drawn), sum(p.wanted for _, p in drawn)
         is_over = all(standing.is_final for standing in self.standings)
-        said = self.standings[0].at if len(self.standings) == 1 else areas_finished(self.standings)
+        status = self.standings[0].at if len(self.standings) == 1 else areas_finished(self.standings)
         share = 1.0 if is_over else min(answered / max(wanted, 1), 1.0)
-        return share, f"{said[:1].upper()}{said[1:]}. {answered:,} of {many(wanted, 'answer')}."
+        return share, f"{status[:1].upper()}{status[1:]}. {answered:,} of {many(wanted, 'answer')}."
 
     @property
     def ballots(self) -> tuple[Ballot, ...]:
@@ -264,7 +264,7 @@ def standings_of(conn: sa.Connection, project_id: str) -> list[RankingStatus]:
     """Where each ranking of a project stands."""
     standings = []
     for ranking in rankings_of(conn, project_id):
-        found = settings_of(conn, project_id, ranking.area_id)
+        saved_plan = settings_of(conn, project_id, ranking.area_id)
         ballots = ballots_of(conn, project_id, ranking.area_id)
         pilot = pilot_of(conn, project_id, ranking.area_id)
         newest = ballots[-1] if ballots else pilot
@@ -273,11 +273,11 @@ def standings_of(conn: sa.Connection, project_id: str) -> list[RankingStatus]:
             RankingStatus(
                 ranking,
                 n_items,
-                found[1].n_ballots if found else None,
+                saved_plan[1].n_ballots if saved_plan else None,
                 tuple(ballots),
                 progress_of(conn, newest.id) if newest else None,
                 pilot,
-                _n_planned(found[1], n_items) if found else None,
+                _n_planned(saved_plan[1], n_items) if saved_plan else None,
                 asked_of(conn, project_id, ranking.area_id),
             )
         )
@@ -312,9 +312,9 @@ def next_step(standing: RankingStatus | None, n_items: int, n_embeddings: int) -
         waiting = plural(standing.n_items, "{n} item waits for a plan.", "{n} items wait for a plan.")
         return waiting, "plan", "Make the plan"
     if standing.pilot_is_open and standing.progress is not None:
-        found = standing.progress
-        sentence = f"The pilot is open: {found.answered:,} of {found.wanted:,} comparisons have a vote."
-        return sentence, "collect", "Close the pilot" if found.is_complete else "Collect votes"
+        pilot = standing.progress
+        sentence = f"The pilot is open: {pilot.answered:,} of {pilot.wanted:,} comparisons have a vote."
+        return sentence, "collect", "Close the pilot" if pilot.is_complete else "Collect votes"
     if not standing.ballots:
         planned = f"The plan has {many(n_planned, 'ballot')}, none is drawn."
         return planned, "collect", "Draw ballot 1"
@@ -375,8 +375,8 @@ def collected(standings: list[RankingStatus]) -> str:
     if not any(standing.ballots for standing in standings):
         return "no ballot drawn"
     n_open = sum(s.is_open for s in standings)
-    opened = plural(n_open, "{n} ballot open", "{n} ballots open")
-    return f"{opened}; {areas_finished(standings)}"
+    open_text = plural(n_open, "{n} ballot open", "{n} ballots open")
+    return f"{open_text}; {areas_finished(standings)}"
 
 
 def areas_finished(standings: Sequence[RankingStatus]) -> str:

@@ -1,4 +1,4 @@
-"""What the plan page shows, in words and tables: forecasts, costs, what a pilot told, a fitted panel, and checks.
+"""What the plan page shows, in words and tables: forecasts, costs, what a pilot found, a fitted panel, and checks.
 
 Forecasts are by each protocol and over budgets. Of a plan's wording it is told what it would do to the votes; of checks
 what they cost, and of those of an open ballot how many were answered. A pilot tells seconds, ties and unknown tokens,
@@ -37,7 +37,7 @@ from .wording import estimated
 
 
 def given_away(store: Store, project_id: str, examples: Sequence[Example]) -> list[tuple[str, str]]:
-    """The pairs of these examples that are items of the project, so that voters would be told what to answer."""
+    """The pairs of these examples that are items of the project, so that an example would give away their answer."""
     pairs = list(dict.fromkeys(pair for example in examples for pair in (example.left, example.right)))
     a, b = t.token.alias("a"), t.token.alias("b")
     query = (
@@ -62,20 +62,20 @@ def given_away(store: Store, project_id: str, examples: Sequence[Example]) -> li
         ]
 
 
-def plan_said(plan: Plan, cost: Cost, found: Forecast | None) -> str:
-    """What a plan costs and what it gives, in one sentence (Markdown); `found` is its forecast, where it is known."""
-    said = f"{plan.n_comparisons:,} votes in {many(plan.n_ballots, 'ballot')}, {cost.hours:,.1f} h"
+def plan_said(plan: Plan, cost: Cost, forecast: Forecast | None) -> str:
+    """What a plan costs and what it gives, in one sentence (Markdown); `forecast` is None where none is known."""
+    effort = f"{plan.n_comparisons:,} votes in {many(plan.n_ballots, 'ballot')}, {cost.hours:,.1f} h"
     if cost.total:
-        said += f", {cost.total:,.2f}"
-    if found is None or math.isnan(found.rho_w.mean):
-        return f"**{said}: {plan.n_items:,} items down to the top {plan.sizes[-1]:,}.**"
-    told = "" if math.isnan(found.separable) else f"tells models {found.separable:.2f} apart and "
-    return f"**{said}: {told}comes to ρ_w = {with_decimals(found.rho_w.mean, 2)} by simulation.**"
+        effort += f", {cost.total:,.2f}"
+    if forecast is None or math.isnan(forecast.rho_w.mean):
+        return f"**{effort}: {plan.n_items:,} items down to the top {plan.sizes[-1]:,}.**"
+    tells_apart = "" if math.isnan(forecast.separable) else f"tells models {forecast.separable:.2f} apart and "
+    return f"**{effort}: {tells_apart}comes to ρ_w = {with_decimals(forecast.rho_w.mean, 2)} by simulation.**"
 
 
-def is_reliable(found: Forecast | None) -> bool:
+def is_reliable(forecast: Forecast | None) -> bool:
     """Whether a plan's own forecast calls its top reliable; rules of thumb then warn of nothing."""
-    return found is not None and found.rho_w.mean >= RELIABLE
+    return forecast is not None and forecast.rho_w.mean >= RELIABLE
 
 
 # What stands in the table of a fit.
@@ -86,9 +86,9 @@ def fit_table(stored: StoredFit) -> pd.DataFrame:
     """A row each for σ* and ε: the mean over the voters and the width of their range, with 90% intervals."""
     rows = []
     for name, label in ROWS.items():
-        found: FittedRange | None = getattr(stored.fit, name, None)
-        if found is not None:
-            rows.append({"": label, "mean": estimated(found.mean), "width of the range": estimated(found.width)})
+        fitted: FittedRange | None = getattr(stored.fit, name, None)
+        if fitted is not None:
+            rows.append({"": label, "mean": estimated(fitted.mean), "width of the range": estimated(fitted.width)})
     return pd.DataFrame(rows, columns=["", "mean", "width of the range"])
 
 
@@ -145,15 +145,15 @@ def cost_text(plan: Plan, settings: PlanSettings) -> str:
     votes = sum(count.total for count in settings.check_counts(plan))
     with_, without = settings.cost(plan), replace(settings, checks=None).cost(plan)
     hours = with_.hours - without.hours
-    told = (
+    added = (
         f"Checks: up to {many(votes, 'vote')} besides the {plan.n_comparisons:,} that count "
         f"(+{percent(votes / plan.n_comparisons, 1)}), {hours:.1f} hours."
     )
     if not settings.reward:
-        return told
+        return added
     factor = with_.hours / without.hours
     return (
-        f"{told} Each task gets longer by so much: a reward of {settings.reward * factor:.2f} in place of "
+        f"{added} Each task gets longer by so much: a reward of {settings.reward * factor:.2f} in place of "
         f"{settings.reward:.2f} keeps the hourly wage, and costs {without.total * (factor - 1):,.2f} more in all."
     )
 
@@ -164,11 +164,11 @@ def answered_text(store: Store, ballot: Ballot) -> str:
         table = check_progress(conn, ballot.id)
     if table.empty:
         return ""
-    told = [
-        f"{NAMES[kind]} {came:,} of {asked:,}" if asked else f"{NAMES[kind]} {came:,}"
-        for kind, asked, came in table.itertuples(index=False, name=None)
+    counts = [
+        f"{NAMES[kind]} {came:,} of {n_asked:,}" if n_asked else f"{NAMES[kind]} {came:,}"
+        for kind, n_asked, came in table.itertuples(index=False, name=None)
     ]
-    return f"Checks in this ballot, answered of those asked for: {'; '.join(told)}. They enter no score."
+    return f"Checks in this ballot, answered of those asked for: {'; '.join(counts)}. They enter no score."
 
 
 CURVES = {"rho_w": "ρ_w", "tau_w": "τ_w"}
@@ -187,16 +187,16 @@ class Outlook:
     def table(self) -> pd.DataFrame:
         """A row a protocol, figures as people read them."""
         rows = []
-        for protocol, found in self.forecasts.items():
+        for protocol, forecast in self.forecasts.items():
             rows.append(
                 {
                     "protocol": protocol_of(protocol).about.label,
-                    "votes": found.n_comparisons,
-                    "ρ_w": band_text(found.rho_w),
-                    "τ_w": band_text(found.tau_w),
-                    "top items cut": "–" if found.cut is None else f"{percent(found.cut)} of {found.n_top}",
-                    "tells apart": "–" if pd.isna(found.separable) else f"{found.separable:.2f}",
-                    "campaigns": found.n_campaigns,
+                    "votes": forecast.n_comparisons,
+                    "ρ_w": band_text(forecast.rho_w),
+                    "τ_w": band_text(forecast.tau_w),
+                    "top items cut": "–" if forecast.cut is None else f"{percent(forecast.cut)} of {forecast.n_top}",
+                    "tells apart": "–" if pd.isna(forecast.separable) else f"{forecast.separable:.2f}",
+                    "campaigns": forecast.n_campaigns,
                 }
             )
         return pd.DataFrame(rows)
@@ -209,24 +209,26 @@ def compared() -> tuple[str, ...]:
 
 def load_outlook(store: Store, guess: ForecastAssumptions, plan: Plan) -> Outlook:
     """The forecasts of a plan that are known."""
-    found = known_forecasts(store, guess, [(plan, protocol) for protocol in compared()])
-    return Outlook({protocol: made for protocol, made in zip(compared(), found, strict=True) if made is not None})
+    forecasts = known_forecasts(store, guess, [(plan, protocol) for protocol in compared()])
+    return Outlook(
+        {protocol: forecast for protocol, forecast in zip(compared(), forecasts, strict=True) if forecast is not None}
+    )
 
 
 def load_curve(store: Store, guess: ForecastAssumptions, plan: Plan) -> pd.DataFrame:
     """The known forecasts at other budgets: a row a protocol, budget and figure, with mean and band."""
     rows = []
-    wanted = [(other, protocol) for other in at_other_budgets(plan) for protocol in compared()]
-    for (_, protocol), found in zip(wanted, known_forecasts(store, guess, wanted), strict=True):
-        if found is None:
+    plans = [(other, protocol) for other in at_other_budgets(plan) for protocol in compared()]
+    for (_, protocol), forecast in zip(plans, known_forecasts(store, guess, plans), strict=True):
+        if forecast is None:
             continue
         for key, label in CURVES.items():
-            band: Band = getattr(found, key)
+            band: Band = getattr(forecast, key)
             rows.append(
                 {
                     "protocol": protocol_of(protocol).about.label,
                     "figure": label,
-                    "votes": found.n_comparisons,
+                    "votes": forecast.n_comparisons,
                     "mean": band.mean,
                     "lower": band.lower,
                     "upper": band.upper,
@@ -301,7 +303,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> PilotView
         items = items_of(conn, project_id).set_index("item")
     if answers.empty:
         return PilotView()
-    found = summarise_pilot(
+    summary = summarise_pilot(
         (
             answers["first"].to_numpy(),
             answers["second"].to_numpy(),
@@ -311,7 +313,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> PilotView
         seconds=answers["seconds"].to_numpy(),
         rng=np.random.default_rng([pilot.seed, 6]),
     )
-    return PilotView(found, int(answers["simulated"].sum()), unknown_tokens(answers, items))
+    return PilotView(summary, int(answers["simulated"].sum()), unknown_tokens(answers, items))
 
 
 def unknown_tokens(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -334,21 +336,21 @@ def unknown_tokens(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
                     }
                 )
             )
-    shown = pd.concat(parts).drop_duplicates(["answer", "area", "token"])
-    found = shown.groupby(["area", "token"], sort=True)["unknown"].agg(answers="size", unknown="sum").reset_index()
-    found["share"] = found["unknown"] / found["answers"]
-    found = found[found["unknown"] > 0].sort_values(["share", "unknown"], ascending=False, kind="stable")
-    return found[TOKENS].reset_index(drop=True)
+    answered = pd.concat(parts).drop_duplicates(["answer", "area", "token"])
+    counts = answered.groupby(["area", "token"], sort=True)["unknown"].agg(answers="size", unknown="sum").reset_index()
+    counts["share"] = counts["unknown"] / counts["answers"]
+    counts = counts[counts["unknown"] > 0].sort_values(["share", "unknown"], ascending=False, kind="stable")
+    return counts[TOKENS].reset_index(drop=True)
 
 
-def share_text(found: Share) -> str:
+def share_text(share: Share) -> str:
     """A share with its interval and the counts behind it, or a dash.
 
     >>> from core.base.estimates import share
     >>> share_text(share(2, 50)), share_text(share(0, 0))
     ('4% (1% to 11%), 2 of 50', '–')
     """
-    if found.estimate is None or found.lower is None or found.upper is None:
+    if share.estimate is None or share.lower is None or share.upper is None:
         return "–"
-    lower, upper = percent(found.lower), percent(found.upper)
-    return f"{percent(found.estimate)} ({lower} to {upper}), {found.count:,} of {found.total:,}"
+    lower, upper = percent(share.lower), percent(share.upper)
+    return f"{percent(share.estimate)} ({lower} to {upper}), {share.count:,} of {share.total:,}"

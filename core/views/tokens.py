@@ -113,44 +113,44 @@ class TokensView:
     @property
     def missing_said(self) -> str:
         """How many tokens the embeddings lack, those that lack most first, as part of a sentence."""
-        known = [found for found in self.coverage if not found.problem]
-        lacking = sorted((found for found in known if len(found.missing)), key=lambda found: -len(found.missing))
+        known = [each for each in self.coverage if not each.problem]
+        lacking = sorted((each for each in known if len(each.missing)), key=lambda each: -len(each.missing))
         if not known:
             return "no embedding is loaded"
         if not lacking:
             return "no token is missing in the embedding" if len(known) == 1 else "no token is missing in any embedding"
         first, *others = lacking
-        said = f"{many(len(first.missing), 'token')} missing in {first.name}"
-        said += "".join(f", {len(found.missing):,} in {found.name}" for found in others[: LACKING - 1])
+        text = f"{many(len(first.missing), 'token')} missing in {first.name}"
+        text += "".join(f", {len(each.missing):,} in {each.name}" for each in others[: LACKING - 1])
         more = len(lacking) - LACKING
-        return f"{said}, and some in {many(more, 'other')}" if more > 0 else said
+        return f"{text}, and some in {many(more, 'other')}" if more > 0 else text
 
 
 @lru_cache(maxsize=32)
 def _near(embedding: Embedding, tokens: tuple[str, ...]) -> dict[str, str]:
     """Near spellings of missing tokens; the same ones are asked for after each change of the project."""
-    found = near_spellings(tokens, embedding.vocabulary, n=3)
-    return {str(token): ", ".join(words) for token, words in found.groupby("token")["word"]}
+    spellings = near_spellings(tokens, embedding.vocabulary, n=3)
+    return {str(token): ", ".join(words) for token, words in spellings.groupby("token")["word"]}
 
 
 def _coverage(store: Store, imported: Imported, rows: list[tuple[str, str]], *, always: bool = False) -> Coverage:
     """How an embedding has the tokens: rows of area and token; `always` looks for near spellings in any case."""
     tokens = list(dict.fromkeys(token for _, token in rows))
     reasons: dict[str, str] = {}
-    found: dict[str, str] = {}
+    found_as: dict[str, str] = {}
     near: dict[str, str] = {}
     problem, at_once = "", True
     try:
         embedding = open_library(store, imported)
-        found = dict(zip(tokens, embedding.found_as(tokens), strict=True))
+        found_as = dict(zip(tokens, embedding.found_as(tokens), strict=True))
         reasons = dict(embedding.reasons(tokens))
-        wanted = tuple(reasons)[:MAX_SPELLED]
-        at_once = always or len(wanted) * len(embedding.vocabulary) <= AT_ONCE
-        near = _near(embedding, wanted) if at_once else {}
+        looked_up = tuple(reasons)[:MAX_SPELLED]
+        at_once = always or len(looked_up) * len(embedding.vocabulary) <= AT_ONCE
+        near = _near(embedding, looked_up) if at_once else {}
     except RunoffError as error:
         problem = str(error)
     missing = [(area, token, reasons[token], near.get(token, "")) for area, token in rows if token in reasons]
-    respelled = [(area, token, found[token]) for area, token in rows if found.get(token, "") not in ("", token)]
+    respelled = [(area, token, found_as[token]) for area, token in rows if found_as.get(token, "") not in ("", token)]
     return Coverage(
         imported,
         len(rows),
@@ -164,28 +164,29 @@ def _coverage(store: Store, imported: Imported, rows: list[tuple[str, str]], *, 
 def _remedies(store: Store, coverage: Sequence[Coverage], rows: list[tuple[str, str]]) -> tuple[RemedyFor, ...]:
     """What each remedy would find in the embeddings, and what those in use find, by their vocabularies."""
     tokens = list(dict.fromkeys(token for _, token in rows))
-    opened = [(of, open_library(store, of.imported)) for of in coverage if not of.problem]
-    found = []
+    opened = [(each, open_library(store, each.imported)) for each in coverage if not each.problem]
+    remedies = []
     for remedy in REMEDIES:
         offered, in_use = [], []
-        for of, embedding in opened:
-            way, missing = embedding.look_up, list(of.missing["token"].drop_duplicates())
+        for each, embedding in opened:
+            way, missing = embedding.look_up, list(each.missing["token"].drop_duplicates())
             if way.has_remedy(remedy):
                 lost = embedding.with_look_up(way.without_remedy(remedy)).missing(tokens)
-                in_use.append(_remedied(of.name, embedding, [token for token in lost if token not in missing], rows))
-            elif missing and way.with_remedy(remedy) != way and (remedy == "lower" or of.imported.has_vectors):
+                in_use.append(_remedied(each.name, embedding, [token for token in lost if token not in missing], rows))
+            elif missing and way.with_remedy(remedy) != way and (remedy == "lower" or each.imported.has_vectors):
                 mended = embedding.with_look_up(way.with_remedy(remedy))
                 still = set(mended.missing(missing))
                 gained = [token for token in missing if token not in still]
-                offered += [_remedied(of.name, mended, gained, rows)] if gained else []
-        found.append(RemedyFor(remedy, tuple(offered), tuple(in_use)))
-    return tuple(found)
+                offered += [_remedied(each.name, mended, gained, rows)] if gained else []
+        remedies.append(RemedyFor(remedy, tuple(offered), tuple(in_use)))
+    return tuple(remedies)
 
 
 def _remedied(name: str, embedding: Embedding, tokens: list[str], rows: list[tuple[str, str]]) -> Remedied:
-    wanted, first = set(tokens), tokens[:N_EXAMPLES]
+    """What a remedy finds in an embedding: `tokens`, counted in the `rows` of area and token, with examples."""
+    gained, first = set(tokens), tokens[:N_EXAMPLES]
     examples = zip(first, embedding.found_as(first), strict=True)
-    return Remedied(name, sum(token in wanted for _, token in rows), tuple(examples))
+    return Remedied(name, sum(token in gained for _, token in rows), tuple(examples))
 
 
 def load_spellings(store: Store, project_id: str, embedding_id: str) -> Coverage:
@@ -224,8 +225,8 @@ def load(store: Store, project_id: str) -> TokensView:
     rows = [(area.name, token) for area in areas for token in area.tokens]
     coverage = [_coverage(store, imported, rows) for imported in embeddings]
     embedding_names = {imported.id: imported.name for imported in embeddings}
-    gone = "an embedding that is no longer compared"
-    proposed = {key: embedding_names.get(id_, gone) for key, id_ in origins.items()}
+    unknown_name = "an embedding that is no longer compared"
+    proposed = {key: embedding_names.get(id_, unknown_name) for key, id_ in origins.items()}
     hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
     return TokensView(
         tuple(areas),
@@ -251,8 +252,8 @@ def _rules_report(
     """What making the items by the rules has to report."""
     if rules == ItemRules():
         return (), ()
-    made = make_items(areas, rules, seed)
-    return tuple(map(str, made.unknown)), made.without
+    items = make_items(areas, rules, seed)
+    return tuple(map(str, items.unknown)), items.without
 
 
 N_PROPOSED = 20
@@ -305,15 +306,15 @@ def load_hubness(store: Store, project_id: str, embedding_id: str, k: int) -> Hu
         seed = project_row(conn, project_id).seed
     try:
         embedding = open_library(store, imported)
-        there = [word for word in embedding.spelling(tokens) if word is not None]
+        in_vocabulary = [word for word in embedding.spelling(tokens) if word is not None]
         rng = np.random.default_rng([seed, 1, 7])
-        words = sample_words(embedding.vocabulary, N_SAMPLED, [*tokens, *there], rng=rng)
-        found = hubness(embedding, tokens, words, k=k)
+        words = sample_words(embedding.vocabulary, N_SAMPLED, [*tokens, *in_vocabulary], rng=rng)
+        result = hubness(embedding, tokens, words, k=k)
     except RunoffError as error:
         return HubnessView(None, pd.DataFrame(), len(tokens), 0, str(error))
-    shown = found.tokens.dropna(subset=["n_k"]).sort_values(["n_k", "token"], ascending=[False, True])
-    n_words = int(found.words["n_k"].notna().sum())
-    return HubnessView(found, shown[["token", "n_k"]].reset_index(drop=True), len(shown), n_words)
+    with_neighbours = result.tokens.dropna(subset=["n_k"]).sort_values(["n_k", "token"], ascending=[False, True])
+    n_words = int(result.words["n_k"].notna().sum())
+    return HubnessView(result, with_neighbours[["token", "n_k"]].reset_index(drop=True), len(with_neighbours), n_words)
 
 
 def _imported(embeddings: list[Imported], embedding_id: str) -> Imported:

@@ -150,8 +150,8 @@ class VotersView:
     def odd_reasons(self) -> dict[int, list[str]]:
         """Who counts and looks odd by a rule of `SUSPECT_RULES` at its usual bound: reasons by voter_id, in the table's
         order."""
-        found = propose(self.quality.table, {key: RULES[key].bound for key in SUSPECT_RULES})
-        reasons = found.groupby("voter_id")["reason"].agg(list)
+        proposals = propose(self.quality.table, {key: RULES[key].bound for key in SUSPECT_RULES})
+        reasons = proposals.groupby("voter_id")["reason"].agg(list)
         order = self.table()["voter_id"]
         return {int(id_): reasons[id_] for id_ in order[order.isin(reasons.index)]}
 
@@ -199,24 +199,24 @@ class VotersView:
 
     def table(self, hashed: bool = False) -> pd.DataFrame:
         """All voters under the names of `COLUMNS`, those who stand out most first."""
-        found = self.quality.table
+        figures = self.quality.table
         names = self.called(hashed)
-        shares = found["left"] / found["sided"].where(found["sided"] > 0)
-        filled = found.assign(
-            voter=found["voter_id"].map(names).astype("str"),
-            state=["left out" if is_out else "counts" for is_out in found["left_out"]],
+        shares = figures["left"] / figures["sided"].where(figures["sided"] > 0)
+        filled = figures.assign(
+            voter=figures["voter_id"].map(names).astype("str"),
+            state=["left out" if is_out else "counts" for is_out in figures["left_out"]],
             left_share=shares,
         )
         order = filled.sort_values(["gap", "voter_id"], kind="stable", na_position="last")
-        shown = order[["voter_id", *(column for column, _ in COLUMNS.values())]]
-        return shown.set_axis(["voter_id", *COLUMNS], axis="columns").reset_index(drop=True)
+        columns = order[["voter_id", *(column for column, _ in COLUMNS.values())]]
+        return columns.set_axis(["voter_id", *COLUMNS], axis="columns").reset_index(drop=True)
 
     def search(self, text: str, hashed: bool = False) -> pd.DataFrame:
         """The rows of `table` whose voter's name holds a text, at most `MOST_SHOWN`."""
-        found = self.table(hashed)
+        rows = self.table(hashed)
         part = text.strip().casefold()
-        hit = found["voter"].str.casefold().str.contains(part, regex=False)
-        return (found[hit] if part else found).head(MOST_SHOWN)
+        hit = rows["voter"].str.casefold().str.contains(part, regex=False)
+        return (rows[hit] if part else rows).head(MOST_SHOWN)
 
     def measured(self) -> list[str]:
         """The columns of `table` that are not blank for everybody, nor counts of what nobody was given."""
@@ -232,8 +232,8 @@ class VotersView:
 
     def details(self, voter_id: int) -> pd.DataFrame:
         """One voter's figures: figure, value, 90% interval, based on, or why there is none."""
-        found = self.quality.table
-        row = found[found["voter_id"] == voter_id].iloc[0]
+        figures = self.quality.table
+        row = figures[figures["voter_id"] == voter_id].iloc[0]
         fit = f"{many(int(row['votes']), 'vote')}, given the scores"
         agrees, expected = percent(row["agrees"]), percent(row["expected"])
         judged = f"{row['judged']:,} votes: {agrees}, where {expected} is to be expected"
@@ -255,6 +255,7 @@ class VotersView:
         return pd.DataFrame(rows, columns=["figure", "value", "90% interval", "based on", "why blank"])
 
     def _line(self, row: pd.Series, name: str, key: str, based: str) -> tuple[str, ...]:
+        """A row of `details`."""
         reason = self.quality.reason(row, key)
         if reason:
             return name, "–", "–", "–", reason
@@ -269,20 +270,20 @@ class VotersView:
     @property
     def alpha_said(self) -> str:
         """How far voters agree, in a sentence."""
-        found = self.quality.alpha
-        if found is None:
+        alpha = self.quality.alpha
+        if alpha is None:
             return f"Krippendorff's α is not defined: {self.quality.no_alpha.rstrip('.')}."
         meaning = "1 is full agreement, 0 what chance gives; answers agree or not."
-        return f"{agreement_text(found)} {meaning}"
+        return f"{agreement_text(alpha)} {meaning}"
 
     def csv(self, hashed: bool = False) -> bytes:
         """All figures of all voters, with intervals; what a spreadsheet takes for a formula gets an apostrophe."""
-        found = self.quality.table
-        voters = found["voter_id"].map(self.called(hashed))
-        columns = [name for name in found.columns if name != "voter_id"]
+        figures = self.quality.table
+        voters = figures["voter_id"].map(self.called(hashed))
+        columns = [name for name in figures.columns if name != "voter_id"]
         rows = (
             [harmless(str(name)), *("" if value != value else value for value in values)]
-            for name, *values in zip(voters, *(found[column] for column in columns), strict=True)
+            for name, *values in zip(voters, *(figures[column] for column in columns), strict=True)
         )
         return csv_text(["voter", *columns], rows).encode("utf-8")
 
@@ -317,22 +318,22 @@ def load(
     store: Store, project_id: str, area_id: int | None = None, *, quality: VoterQuality | None = None
 ) -> VotersView:
     """The voters of a ranking, by their figures where these are there already (`quality`), else measured now."""
-    found = VoterFigures(project_id, 0, area_id).measure(store, None)[0] if quality is None else quality
+    figures = VoterFigures(project_id, 0, area_id).measure(store, None)[0] if quality is None else quality
     with store.read() as conn:
-        known = voter_names(conn, project_id)
+        voters = voter_names(conn, project_id)
         left_out = tuple(exclusions_of(conn, project_id))
         secret, may_hash = _hashing(conn, project_id)
         is_open = any(ballot.is_open for ballot in ballots_of(conn, project_id, area_id))
-    simulated = known.loc[known["kind"] == "simulated", "voter_id"]
+    simulated = voters.loc[voters["kind"] == "simulated", "voter_id"]
     hashed = [
         name if name.startswith("h-") else hashed_name(secret, platform, name)
-        for name, platform in zip(known["name"], known["platform"], strict=True)
+        for name, platform in zip(voters["name"], voters["platform"], strict=True)
     ]
-    ids = known["voter_id"].tolist()
+    ids = voters["voter_id"].tolist()
     out = [exclusion.voter_id for exclusion in left_out]
     return VotersView(
-        replace(found, table=found.table.assign(left_out=found.table["voter_id"].isin(out))),
-        _called(known),
+        replace(figures, table=figures.table.assign(left_out=figures.table["voter_id"].isin(out))),
+        _called(voters),
         dict(zip(ids, hashed, strict=True)),
         may_hash,
         left_out,

@@ -8,7 +8,7 @@ from ..store.votes.uploads import AtStake
 from ..trust.agreement import KrippendorffAlpha
 
 
-def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
+def estimated(value: Estimate, digits: int = 3, unit: str = "") -> str:
     """An estimate with its interval, or a dash.
 
     >>> estimated(Estimate(0.1, 0.05, 0.2)), estimated(Estimate(0.1)), estimated(Estimate(None))
@@ -16,21 +16,21 @@ def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
     >>> estimated(Estimate(6.04, 5.0, 7.26), 1, " s")
     '6.0 s (5.0 to 7.3)'
     """
-    if found.estimate is None:
+    if value.estimate is None:
         return "–"
-    shown = format(found.estimate, f".{digits}f") + unit
-    if found.lower is None or found.upper is None:
-        return with_minus(shown)
-    lower, upper = (format(bound, f".{digits}f") for bound in (found.lower, found.upper))
-    return with_minus(f"{shown} ({lower} to {upper})")
+    text = format(value.estimate, f".{digits}f") + unit
+    if value.lower is None or value.upper is None:
+        return with_minus(text)
+    lower, upper = (format(bound, f".{digits}f") for bound in (value.lower, value.upper))
+    return with_minus(f"{text} ({lower} to {upper})")
 
 
-def agreement_text(found: KrippendorffAlpha) -> str:
+def agreement_text(alpha: KrippendorffAlpha) -> str:
     """Krippendorff's α of comparisons that several voters answered, in a sentence."""
     return (
-        f"Krippendorff's α = {with_decimals(found.alpha, 2)} ({found.interval()}), over "
-        f"{many(found.n_units, 'comparison')} that several voters answered, "
-        f"{many(found.n_answers, 'answer')} of {many(found.n_voters, 'voter')}."
+        f"Krippendorff's α = {with_decimals(alpha.alpha, 2)} ({alpha.interval()}), over "
+        f"{many(alpha.n_units, 'comparison')} that several voters answered, "
+        f"{many(alpha.n_answers, 'answer')} of {many(alpha.n_voters, 'voter')}."
     )
 
 

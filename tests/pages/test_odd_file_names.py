@@ -22,7 +22,7 @@ def picker(name: str) -> None:
     path = Path(os.fsdecode(bytes.fromhex(name)))
     st.session_state.setdefault("folder-k", str(path.parent))
     found = files.choose_file(open_store(Path(os.environ["RUNOFF_WORKSPACE"])), "k")
-    st.button("pick", on_click=files._take, args=("k", path))
+    st.button("pick", on_click=files._pick_path, args=("k", path))
     st.text("nothing" if found is None else f"{found == path}, {found.is_file()}")
 
 

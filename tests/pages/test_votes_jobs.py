@@ -88,7 +88,7 @@ def test_checks_of_a_job_are_those_at_once(request, made_of):
     is_demo = made_of not in (two_tasks, shared, no_votes)
     store = request.getfixturevalue("demo" if is_demo else "empty")
     project_id = made_of(store)
-    found = trust.load_checks(store, project_id, found=made(store, project_id, ChecksOfVotes))
+    found = trust.load_checks(store, project_id, measured=made(store, project_id, ChecksOfVotes))
     assert said_of(found) == said_of(trust.load_checks(store, project_id))
 
 

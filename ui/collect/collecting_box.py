@@ -175,24 +175,25 @@ def prolific_box(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
         return
     try:
         file_kinds.check("submissions", file.getvalue(), file.name)
-        found = check_submissions(store, project.id, ballot, file.getvalue(), file.name)
+        submissions = check_submissions(store, project.id, ballot, file.getvalue(), file.name)
     except RunoffError as error:
         frame.show_error(error)
         return
-    _show(project, ballot, found)
+    _show(project, ballot, submissions)
 
 
-def _show(project: Project, ballot: Ballot, found: SubmissionCheck) -> None:
-    for issue in found.issues[:3]:
+def _show(project: Project, ballot: Ballot, submissions: SubmissionCheck) -> None:
+    """What was checked of Prolific's submissions, with the ids to approve, reject or withdraw."""
+    for issue in submissions.issues[:3]:
         st.warning(frame.plain(str(issue)))
-    st.markdown(", ".join(_COUNTED[case].format(n=n) for case, n in found.counts.items()).capitalize() + ".")
-    shown = found.rows.drop(columns="sitting")
-    st.dataframe(shown, hide_index=True, lazy=True, alt="Submissions and what follows")
-    if found.not_listed:
-        voters = many(len(found.not_listed), "voter")
+    st.markdown(", ".join(_COUNTED[case].format(n=n) for case, n in submissions.counts.items()).capitalize() + ".")
+    rows = submissions.rows.drop(columns="sitting")
+    st.dataframe(rows, hide_index=True, lazy=True, alt="Submissions and what follows")
+    if submissions.not_listed:
+        voters = many(len(submissions.not_listed), "voter")
         st.caption(f"Voted here from Prolific, but not in this list: {voters}.")
     for proposal, sentence in _DOES.items():
-        ids = found.ids(proposal)
+        ids = submissions.ids(proposal)
         if not ids:
             continue
         st.markdown(f"**{sentence}**")
@@ -201,23 +202,23 @@ def _show(project: Project, ballot: Ballot, found: SubmissionCheck) -> None:
             st.download_button(
                 _IDS[proposal].format(n=len(ids)), id_list(ids), f"{ballot.code}-{proposal}.txt", on_click="ignore"
             )
-            _follow(project, proposal, found.rows[found.rows["proposal"] == proposal])
+            _follow(project, proposal, submissions.rows[submissions.rows["proposal"] == proposal])
 
 
 def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
     """The button that does in Runoff what is proposed for Prolific."""
-    here = rows.dropna(subset="sitting")
-    if here.empty:
+    with_session = rows.dropna(subset="sitting")
+    if with_session.empty:
         return
     options: dict[str, Any] = {"key": f"prolific-{proposal}", "type": "secondary"}
     if proposal == "withdraw":
-        sittings = here["sitting"].astype(int).tolist()
+        sittings = with_session["sitting"].astype(int).tolist()
         stake = of_sessions(frame.store(), project.id, sittings)
         st.caption(frame.plain(wording.deletion_text(wording.TAKES_OUT, stake)))
         command = WithdrawVoters(project.id, frame.expected(), tuple(sittings))
-        jobs.offer(f"Take the votes of {many(len(here), 'voter')} out", command, **options)
+        jobs.offer(f"Take the votes of {many(len(with_session), 'voter')} out", command, **options)
         return
-    whys = dict(zip(here["sitting"].astype(int), here["why"], strict=True))
+    whys = dict(zip(with_session["sitting"].astype(int), with_session["why"], strict=True))
     words = {"approve": "Mark them as approved", "reject": "Leave their votes out"}
     frame.command_button(
         words[proposal],
@@ -244,14 +245,14 @@ _WHOLE, _MISSING = "The whole ballot", "Only what still needs votes"
 def fetched_files(project: Project) -> list[StoredUpload]:
     """The files fetched since votes were last taken, for the upload box."""
     turn = st.session_state.get("_upload_turn", 0)
-    kept = st.session_state.get(f"_fetched-{project.id}", {})
-    return [file for (of_turn, _), file in kept.items() if of_turn == turn]
+    fetched = st.session_state.get(f"_fetched-{project.id}", {})
+    return [file for (of_turn, _), file in fetched.items() if of_turn == turn]
 
 
 def turkle_box(store: Store, project: Project, ballot: Ballot, whole: Outgoing, top_up: Outgoing | None) -> None:
     """The API token, what was published, and the form that publishes."""
-    there = read_publications(store, ballot.id)
-    with st.expander("Let Runoff publish and fetch", icon=":material/cloud_sync:", expanded=bool(there)):
+    publications = read_publications(store, ballot.id)
+    with st.expander("Let Runoff publish and fetch", icon=":material/cloud_sync:", expanded=bool(publications)):
         token = st.text_input(
             "API token of an administrator",
             type="password",
@@ -262,13 +263,13 @@ def turkle_box(store: Store, project: Project, ballot: Ballot, whole: Outgoing, 
                 "never on a disk, never in the log."
             ),
         )
-        for publication in there:
+        for publication in publications:
             _published(store, project, publication, token)
-        _publish(store, project, ballot, whole, top_up, token, there)
+        _publish(store, project, ballot, whole, top_up, token, publications)
 
 
 def _published(store: Store, project: Project, publication: Publication, token: str) -> None:
-    """A batch that is there, and its two buttons; first that the address is the owner's, where a file brought it."""
+    """A published batch and its two buttons; an address from an imported file is confirmed first."""
     fetched = "not fetched yet"
     if publication.fetched_at:
         fetched = f"fetched {moment(publication.fetched_at)} UTC"
@@ -300,8 +301,8 @@ def _published(store: Store, project: Project, publication: Publication, token: 
         ask = st.button("Check progress", key=f"ask-{publication.id}", disabled=not token)
     try:
         if ask:
-            done, wanted = finished_there(store, project.id, publication.id, token)
-            st.info(f"{done:,} of {wanted:,} assignments are finished there.")
+            n_done, n_wanted = finished_there(store, project.id, publication.id, token)
+            st.info(f"{n_done:,} of {n_wanted:,} assignments are finished there.")
         if fetch:
             data = fetch_from_turkle(store, project.id, publication.id, token)
             keep = st.session_state.setdefault(f"_fetched-{project.id}", {})
@@ -411,8 +412,8 @@ def steps(platform: Platform) -> None:
 
 def files(platform: Platform, whole: Outgoing, top_up: Outgoing | None) -> None:
     """The platform's files, each with a sentence; those of a top-up too, where comparisons want votes."""
-    shown = {file.name: file for ballot in (whole, top_up) if ballot for file in platform.files(ballot)}
-    for number, file in enumerate(shown.values()):
+    by_name = {file.name: file for ballot in (whole, top_up) if ballot for file in platform.files(ballot)}
+    for number, file in enumerate(by_name.values()):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.download_button(
                 file.label,

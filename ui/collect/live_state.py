@@ -29,11 +29,11 @@ def close_steps(project: Project, view: CollectView, stage: DrawnStage) -> None:
     if stage.progress.untouched:
         st.caption("It can be closed once it has votes.")
     elif view.warnings:
-        said = "\n\n".join(map(frame.plain, view.warnings))
+        warnings = "\n\n".join(map(frame.plain, view.warnings))
         if view.may_close:
-            st.warning(said, icon=":material/lightbulb:")
+            st.warning(warnings, icon=":material/lightbulb:")
         else:
-            st.caption(said)
+            st.caption(warnings)
     complete = not view.warnings
     ask = not complete and not stage.progress.untouched
     sure = complete or (ask and st.checkbox("Close anyway", key=f"sure-{project.id}-{project.revision}"))
@@ -94,14 +94,15 @@ def live_state(store: Store, project: Project, view: CollectView, stage: DrawnSt
 
 
 def _lines(store: Store, view: CollectView, stage: DrawnStage) -> None:
-    said, share, now = view.headline, stage.progress.share, ""
+    """The open ballot's first line, its bar and its voters; of an open voting page as they stand now."""
+    headline, share, now = view.headline, stage.progress.share, ""
     if view.voting is not None and view.voting.state == "open":
-        found = voting_views.load_live(store, stage.ballot.id)
-        said, share, now = view.open_said(stage, found.votes, found.wanted), found.share, found.said
+        progress = voting_views.load_live(store, stage.ballot.id)
+        headline, share, now = view.open_said(stage, progress.votes, progress.wanted), progress.share, progress.said
         closing = (share >= MOST, share >= 1)
         if st.session_state.setdefault(_CLOSING, closing) != closing:
             st.rerun()  # what may be done now is outside
-    frame.first_line(said, *badges(view))
+    frame.first_line(headline, *badges(view))
     st.progress(share, text=f"{percent(share)} of the votes are in")
     for line in (now, collect_page.voters_said(stage.progress), collect_page.uncounted_said(stage.progress)):
         if line:
@@ -121,11 +122,11 @@ def timeline(stages: tuple[Stage, ...]) -> None:
             with st.container(border=True, width=CARD):
                 st.markdown(f"{icons[stage.state]} **Ballot {stage.number}**")
                 st.caption(
-                    f"{many(stage.n_items, 'item')}  \n{many(stage.n_comparisons, 'comparison')}  \n{_said(stage)}"
+                    f"{many(stage.n_items, 'item')}  \n{many(stage.n_comparisons, 'comparison')}  \n{_state(stage)}"
                 )
 
 
-def _said(stage: Stage) -> str:
+def _state(stage: Stage) -> str:
     """A stage's state in two words."""
     if not isinstance(stage, DrawnStage):
         return "planned"

@@ -51,22 +51,22 @@ def payment(store: Store, project: Project, ballot: Ballot) -> None:
         st.caption("Simulated voters need no pay, and nobody else has voted here.")
         return
     with rules:
-        found = load(_rules())
-    st.markdown(found.headline)
+        view = load(_rules())
+    st.markdown(view.headline)
     alt = "Assignments and what was decided"
-    st.dataframe(found.table, hide_index=True, lazy=True, alt=alt)
+    st.dataframe(view.table, hide_index=True, lazy=True, alt=alt)
     if not ballot.is_open:
         st.caption("This ballot is closed: decisions are kept, its votes stay as scored until you reopen it.")
-    _at_once(project, ballot, found)
-    _one_by_one(project, ballot, found)
-    _files(store, ballot, found)
+    _at_once(project, ballot, view)
+    _one_by_one(project, ballot, view)
+    _files(store, ballot, view)
 
 
 def _loader(store: Store, project: Project, ballot: Ballot) -> Callable[[Rules], PaymentView] | None:
     """What makes the payment of a ballot by rules; None until its assignments are read."""
-    wanted = Assignments(project.id, project.revision, ballot.id)
-    found = jobs.figure(wanted, project, "Read the assignments", key=f"settle-{ballot.id}-{project.id}")
-    return None if found is None else partial(cache.load_payment, store, project, ballot.id, found=found)
+    figure = Assignments(project.id, project.revision, ballot.id)
+    assignments = jobs.figure(figure, project, "Read the assignments", key=f"settle-{ballot.id}-{project.id}")
+    return None if assignments is None else partial(cache.load_payment, store, project, ballot.id, figure=assignments)
 
 
 def _rules() -> Rules:
@@ -94,26 +94,26 @@ def _rules() -> Rules:
     return Rules(gold / 100, fast / 100, unfinished)
 
 
-def _at_once(project: Project, ballot: Ballot, found: PaymentView) -> None:
+def _at_once(project: Project, ballot: Ballot, view: PaymentView) -> None:
     """The two decisions that follow the proposals."""
     with st.container(horizontal=True):
-        if st.button(f"Approve {len(found.fine):,} with nothing against them", disabled=not found.fine):
-            _decide(project, ballot, {id_: Review("approve") for id_ in found.fine})
+        if st.button(f"Approve {len(view.fine):,} with nothing against them", disabled=not view.fine):
+            _decide(project, ballot, {id_: Review("approve") for id_ in view.fine})
         if st.button(
-            f"Reject {len(found.doubtful):,} with something against them",
-            disabled=not found.doubtful,
+            f"Reject {len(view.doubtful):,} with something against them",
+            disabled=not view.doubtful,
             help="Their votes no longer count, and their comparisons go into the top-up. This can be taken back.",
         ):
-            _decide(project, ballot, {id_: Review("reject", reason) for id_, reason in found.doubtful.items()})
+            _decide(project, ballot, {id_: Review("reject", reason) for id_, reason in view.doubtful.items()})
 
 
 def _decide(project: Project, ballot: Ballot, decisions: Mapping[int, Review | None]) -> None:
     jobs.send(ReviewAssignments(project.id, frame.expected(), ballot.id, decisions))
 
 
-def _one_by_one(project: Project, ballot: Ballot, found: PaymentView) -> None:
+def _one_by_one(project: Project, ballot: Ballot, view: PaymentView) -> None:
     """The form for single assignments."""
-    rows = found.assignments
+    rows = view.assignments
     if len(rows) > MOST:
         about = f"There are {len(rows):,}: the first {MOST} that match are offered."
         text = st.text_input("Find a voter or an assignment", help=about, key=f"find-{ballot.id}").strip()
@@ -132,13 +132,13 @@ def _one_by_one(project: Project, ballot: Ballot, found: PaymentView) -> None:
             _decide(project, ballot, dict.fromkeys(chosen, review))
 
 
-def _files(store: Store, ballot: Ballot, found: PaymentView) -> None:
-    """What goes to platforms, and the payment table."""
-    for upload_id, name in found.uploads:
+def _files(store: Store, ballot: Ballot, view: PaymentView) -> None:
+    """The review files for platforms, and the payment table."""
+    for upload_id, name in view.uploads:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.download_button(
                 f"Review file for {name}",
-                partial(review_file, store, upload_id, found),
+                partial(review_file, store, upload_id, view),
                 REVIEW.format(name),
                 "text/csv",
                 key=f"review-{upload_id}",
@@ -147,7 +147,7 @@ def _files(store: Store, ballot: Ballot, found: PaymentView) -> None:
             st.caption("The uploaded file with X in Approve or the reason in Reject, for the platform to take.")
     st.markdown("**Payments**")
     alt = "What each voter is due"
-    st.dataframe(found.payments, hide_index=True, lazy=True, alt=alt)
+    st.dataframe(view.payments, hide_index=True, lazy=True, alt=alt)
     st.caption("Rejected assignments pay nothing. “an hour” is the wage reached, by the reported time.")
     with st.container(horizontal=True):
         for excel, label, mime in (
@@ -157,7 +157,7 @@ def _files(store: Store, ballot: Ballot, found: PaymentView) -> None:
             file = f"{ballot.code}-payments.{'xlsx' if excel else 'csv'}"
             st.download_button(
                 label,
-                partial(write_payments, found.payments, excel=excel),
+                partial(write_payments, view.payments, excel=excel),
                 file,
                 mime,
                 on_click="ignore",

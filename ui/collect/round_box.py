@@ -50,22 +50,22 @@ def collect_rounds(project: Project, area_id: int | None, kind: RoundKind) -> No
         frame.first_line(f"**No round of {kind.about.label} is drawn yet.** Drawing it fixes the token lists.")
         _draw(project, area_id, kind, settings, standing.n_items, rounds)
         return
-    found = kinds.one_of(project, area_id, rounds)
-    if found.round.is_open:
-        _open(project, found)
+    round_view = kinds.one_of(project, area_id, rounds)
+    if round_view.round.is_open:
+        _open(project, round_view)
         return
     if not any(one.round.is_open for one in rounds):
         _draw(project, area_id, kind, settings, standing.n_items, rounds)
     with st.container(horizontal=True, vertical_alignment="center"):
         frame.link("scores", "See the scores", icon=":material/leaderboard:")
         jobs.offer(
-            f"Reopen round {found.round.number}",
-            ReopenBallot.of(project.id, frame.expected(), found.round),
+            f"Reopen round {round_view.round.number}",
+            ReopenBallot.of(project.id, frame.expected(), round_view.round),
             help="Its scores are taken off until it is closed again.",
         )
-    with st.expander(f"Uploads ({len(found.uploads)})"):
-        _uploads(project, found)
-    _payment(project, found)
+    with st.expander(f"Uploads ({len(round_view.uploads)})"):
+        _uploads(project, round_view)
+    _payment(project, round_view)
 
 
 def _draw(
@@ -109,60 +109,61 @@ def _draw(
 
 def _of_all_kinds(project: Project, area_id: int | None) -> tuple[Ballot, ...]:
     """The rounds of the ranking, which are numbered whatever their kinds."""
-    found = kinds.standing(project, area_id)
-    return found.asked.rounds if found else ()
+    standing = kinds.standing(project, area_id)
+    return standing.asked.rounds if standing else ()
 
 
-def _open(project: Project, found: RoundView) -> None:
-    """The open round: how it goes, its files and its voting page, its answers, its end."""
-    st.progress(found.progress.share, text=f"{percent(found.progress.share)} of the answers are there")
-    may_close = found.progress.share >= MOST
+def _open(project: Project, round_view: RoundView) -> None:
+    """The open round: its progress, its files and voting page, its answers, and how it is closed."""
+    st.progress(round_view.progress.share, text=f"{percent(round_view.progress.share)} of the answers are there")
+    may_close = round_view.progress.share >= MOST
     if may_close:
-        _close(project, found)
+        _close(project, round_view)
     st.markdown("##### 1. Give it to people")
-    voting = read_voting(frame.store(), found.round.id)
-    usual = "files" if voting is None and found.uploads else "page"
+    voting = read_voting(frame.store(), round_view.round.id)
+    usual = "files" if voting is None and round_view.uploads else "page"
     way = choosers.radio(
-        "How do you collect answers?", WAYS, usual, horizontal=True, key=f"way-{found.round.id}",
+        "How do you collect answers?", WAYS, usual, horizontal=True, key=f"way-{round_view.round.id}",
         persist_state="session", help="You may use both for one round: answers from both count.",
     )  # fmt: skip
     st.caption(ABOUT[way])
     if way == "page":
-        round_voting_panel(project, found.round)
+        round_voting_panel(project, round_view.round)
     else:
-        _out(project, found)
+        _files_out(project, round_view)
     st.markdown("##### 2. Upload results")
-    upload_box(frame.store(), project, found.round)
-    if project.may_simulate and not found.progress.is_complete:
+    upload_box(frame.store(), project, round_view.round)
+    if project.may_simulate and not round_view.progress.is_complete:
         st.caption("Or, in a demo or trial project:")
         jobs.offer(
             "Let simulated people answer",
-            SimulateVotes.of(project.id, frame.expected(), found.round),
+            SimulateVotes.of(project.id, frame.expected(), round_view.round),
             icon=":material/science:",
         )
     if not may_close:
-        _close(project, found)
-    with st.expander(f"Uploads ({len(found.uploads)})"):
-        _uploads(project, found)
-    _payment(project, found)
+        _close(project, round_view)
+    with st.expander(f"Uploads ({len(round_view.uploads)})"):
+        _uploads(project, round_view)
+    _payment(project, round_view)
 
 
-def _payment(project: Project, found: RoundView) -> None:
+def _payment(project: Project, round_view: RoundView) -> None:
     """Assignments approved, rejected and paid, as those of ballots are."""
-    if found.progress.untouched:
+    if round_view.progress.untouched:
         return
-    box = st.expander("Settle up: approve, reject, pay", key=f"settle-round-{found.round.id}", on_change="rerun")
+    box = st.expander("Settle up: approve, reject, pay", key=f"settle-round-{round_view.round.id}", on_change="rerun")
     if box.open:
         with box:
-            payment(frame.store(), project, found.round)
+            payment(frame.store(), project, round_view.round)
 
 
-def _out(project: Project, found: RoundView) -> None:
-    one, store = found.round, frame.store()
+def _files_out(project: Project, round_view: RoundView) -> None:
+    """Downloads of the round's task files, on request of what still needs answers alone."""
+    one, store = round_view.round, frame.store()
     settings = {**one.settings.stored(), "notion": project.notion}
     widest = min(one.settings.task_size, one.n_comparisons)
-    begun = not found.progress.untouched and not found.progress.is_complete
-    top_up = begun and st.toggle(
+    has_begun = not round_view.progress.untouched and not round_view.progress.is_complete
+    top_up = has_begun and st.toggle(
         "Only what still needs answers", key=f"missing-{one.id}", help="Leaves out questions that have their answers."
     )
     files = round_files(
@@ -194,8 +195,8 @@ def _out(project: Project, found: RoundView) -> None:
     )
 
 
-def _uploads(project: Project, found: RoundView) -> None:
-    if not found.uploads:
+def _uploads(project: Project, round_view: RoundView) -> None:
+    if not round_view.uploads:
         st.caption("No file was uploaded yet.")
         return
     rows = [
@@ -206,38 +207,39 @@ def _uploads(project: Project, found: RoundView) -> None:
             "accepted (UTC)": moment(upload.accepted_at),
             "state": f"withdrawn on {moment(upload.withdrawn_at)}" if upload.withdrawn_at else "counted",
         }
-        for upload in found.uploads
+        for upload in round_view.uploads
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Files of this round")
-    there = [upload for upload in found.uploads if not upload.withdrawn_at]
-    if not there or not found.round.is_open:
+    active = [upload for upload in round_view.uploads if not upload.withdrawn_at]
+    if not active or not round_view.round.is_open:
         return
     with st.container(border=True):
-        upload = choose_upload(project, there, "Withdraw a file", found.round.id, noun="answer")
-        if st.button("Withdraw it", key=f"withdraw-{found.round.id}"):
+        upload = choose_upload(project, active, "Withdraw a file", round_view.round.id, noun="answer")
+        if st.button("Withdraw it", key=f"withdraw-{round_view.round.id}"):
             jobs.send(WithdrawUpload(project.id, frame.expected(), upload.id, upload.filename, noun="answer"))
 
 
-def _close(project: Project, found: RoundView) -> None:
-    st.markdown(f"##### Close round {found.round.number}")
-    progress = found.progress
+def _close(project: Project, round_view: RoundView) -> None:
+    """The button that closes the round, or discards it before the first answer."""
+    st.markdown(f"##### Close round {round_view.round.number}")
+    progress = round_view.progress
     if progress.untouched:
         st.caption("It can be closed once it has answers.")
     elif not progress.is_complete:
         left = progress.wanted - progress.answered
         st.warning(plural(left, "{n} answer is still missing.", "{n} answers are still missing."))
     sure = progress.is_complete or (
-        not progress.untouched and st.checkbox("Close anyway", key=f"sure-{found.round.id}")
+        not progress.untouched and st.checkbox("Close anyway", key=f"sure-{round_view.round.id}")
     )
     with st.container(horizontal=True):
         jobs.offer(
-            f"Close round {found.round.number}",
-            CloseBallot.of(project.id, frame.expected(), found.round),
+            f"Close round {round_view.round.number}",
+            CloseBallot.of(project.id, frame.expected(), round_view.round),
             type="primary" if progress.is_complete else "secondary",
             disabled=not sure,
         )
         if progress.untouched:
             jobs.offer(
                 "Discard this round",
-                DiscardBallot.of(project.id, frame.expected(), found.round),
+                DiscardBallot.of(project.id, frame.expected(), round_view.round),
             )

@@ -38,55 +38,60 @@ def trial_box(store: Store, project: Project, ballot: Ballot, pages: TaskPages) 
             _answer(store, project, ballot, pages, state)
         else:
             _outcome(state["pace"], ballot, pages)
-            st.button("Try other comparisons", icon=":material/refresh:", on_click=_again, args=(state,))
+            st.button("Try other comparisons", icon=":material/refresh:", on_click=_start_again, args=(state,))
 
 
 def _answer(store: Store, project: Project, ballot: Ballot, pages: TaskPages, state: dict[str, Any]) -> None:
+    """The trial: some tasks answered in a frame of the page."""
     st.markdown(
         f"Answer {many(min(N_TRIAL, ballot.n_comparisons), 'comparison')} of this ballot as voters will: by "
         "mouse, touch or keyboard. **Nothing is counted and no answer is kept**; you learn how long a "
         "comparison takes."
     )
     name = f"{ballot.code}-{state['turn']}"
-    shown = tasks.trial(store, project.id, ballot, pages, turn=state["turn"])
-    numbers = [{"number": number, "n": len(shown)} for number in range(1, len(shown) + 1)]
+    task_pages = tasks.trial(store, project.id, ballot, pages, turn=state["turn"])
+    numbers = [{"number": number, "n": len(task_pages)} for number in range(1, len(task_pages) + 1)]
     data = {
         "trial": name,
-        "pages": shown,
+        "pages": task_pages,
         "begin": "Begin",
-        "places": ["Task {number} of {n}".format(**task) if len(shown) > 1 else "" for task in numbers],
+        "places": ["Task {number} of {n}".format(**task) if len(task_pages) > 1 else "" for task in numbers],
         "titles": ["Trial: task {number} of {n}".format(**task) for task in numbers],
     }
-    _FRAME(key=f"frame-{name}", data=data, on_result_change=lambda: _take(state, project, f"frame-{name}"))
+    _FRAME(key=f"frame-{name}", data=data, on_result_change=lambda: _store_pace(state, project, f"frame-{name}"))
 
 
-def _take(state: dict[str, Any], project: Project, key: str) -> None:
+def _store_pace(state: dict[str, Any], project: Project, key: str) -> None:
     """Keep the figures of the trial that has ended, for this visit; the Plan page offers its seconds."""
     result = st.session_state[key]["result"]
     if isinstance(result, Mapping) and isinstance(result.get("choices"), list) and isinstance(result["seconds"], list):
         state["pace"] = st.session_state[f"_pace-{project.id}"] = pace(result["choices"], result["seconds"])
 
 
-def _again(state: dict[str, Any]) -> None:
+def _start_again(state: dict[str, Any]) -> None:
     state |= {"turn": state["turn"] + 1, "pace": None}
 
 
-def _outcome(found: Pace, ballot: Ballot, pages: TaskPages) -> None:
+def _outcome(trial_pace: Pace, ballot: Ballot, pages: TaskPages) -> None:
     """The figures of a trial beside those of the plan."""
     planned = pages.settings.seconds_per_comparison
     figures = (
-        ("Median time", f"{found.median:.1f} s", "Half of your answers took longer, reading the page included."),
-        ("Mean time", f"{found.mean:.1f} s", f"What hours are made of (Eq. 10). The plan has {planned:g} s."),
-        ("Equal", f"{found.n_ties}", "How often you found both items equal."),
-        ("Unknown words", f"{found.n_unknown}", "How often you did not know a word."),
-        ("Left, right", f"{found.n_left}, {found.n_right}", "Sides are drawn, so about as many of each are expected."),
+        ("Median time", f"{trial_pace.median:.1f} s", "Half of your answers took longer, reading the page included."),
+        ("Mean time", f"{trial_pace.mean:.1f} s", f"What hours are made of (Eq. 10). The plan has {planned:g} s."),
+        ("Equal", f"{trial_pace.n_ties}", "How often you found both items equal."),
+        ("Unknown words", f"{trial_pace.n_unknown}", "How often you did not know a word."),
+        (
+            "Left, right",
+            f"{trial_pace.n_left}, {trial_pace.n_right}",
+            "Sides are drawn, so about as many of each are expected.",
+        ),
     )
-    answered = many(found.n, "comparison")
+    answered = many(trial_pace.n, "comparison")
     st.markdown(f"**You answered {answered}. Nothing was counted.**")
     with st.container(horizontal=True):
         for label, value, about in figures:
             st.metric(label, value, width="content", help=about)
-    hours, expected = found.hours(ballot.n_comparisons), planned * ballot.n_comparisons / 3600
+    hours, expected = trial_pace.hours(ballot.n_comparisons), planned * ballot.n_comparisons / 3600
     st.caption(
         (
             f"At your pace the {ballot.n_comparisons:,} comparisons of this ballot take {hours:,.1f} hours; at the "
@@ -138,18 +143,22 @@ def _choose_task(ballot: Ballot, pages: TaskPages) -> int:
     number = int(st.session_state.setdefault(key, 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            "Previous", icon=":material/chevron_left:", on_click=_go, args=(key, number - 1), disabled=number <= 1
+            "Previous",
+            icon=":material/chevron_left:",
+            on_click=_go_to_task,
+            args=(key, number - 1),
+            disabled=number <= 1,
         )
         number = int(st.number_input(f"Task (of {pages.n_tasks:,})", 1, pages.n_tasks, key=key, width=160))
         st.button(
             "Next",
             icon=":material/chevron_right:",
-            on_click=_go,
+            on_click=_go_to_task,
             args=(key, number + 1),
             disabled=number >= pages.n_tasks,
         )
     return number
 
 
-def _go(key: str, number: int) -> None:
+def _go_to_task(key: str, number: int) -> None:
     st.session_state[key] = number

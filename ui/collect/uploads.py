@@ -44,13 +44,13 @@ from ui.shared.columns_form import answers_of, mapping_box, questions_box, remar
 from ui.shared.files import in_chosen_encoding
 
 
-def upload_report(found: MeasuredFigure[FileRead] | UploadPreview, key: str) -> None:
+def upload_report(measured: MeasuredFigure[FileRead] | UploadPreview, key: str) -> None:
     """The table of classes, and one of them row by row with its download."""
-    read = found.result if isinstance(found, MeasuredFigure) else found
+    read = measured.result if isinstance(measured, MeasuredFigure) else measured
     answers, rows = read.counts, read.row_counts
     table = [
-        {"class": said, "rows": rows.get(name, 0), "answers": answers[name], "then": then}
-        for name, (said, then) in CLASSES.items()
+        {"class": label, "rows": rows.get(name, 0), "answers": answers[name], "then": then}
+        for name, (label, then) in CLASSES.items()
         if answers.get(name)
     ]
     alt = f"What {read.filename} holds"
@@ -63,7 +63,7 @@ def upload_report(found: MeasuredFigure[FileRead] | UploadPreview, key: str) -> 
     if not names:
         return
     by_job = (
-        isinstance(found, MeasuredFigure) and found.job is not None
+        isinstance(measured, MeasuredFigure) and measured.job is not None
     )  # its rows are read from the disk, once asked for
     box = st.expander("Row by row", key=f"rows-{key}", on_change="rerun" if by_job else "ignore")
     if by_job and not box.open:
@@ -71,14 +71,16 @@ def upload_report(found: MeasuredFigure[FileRead] | UploadPreview, key: str) -> 
     with box:
         words = {name: f"{CLASSES[name][0]} ({answers[name]:,})" for name in names}
         name = choosers.selectbox("Class", words, key=f"class-{key}")
-        chosen = rows_of_class(found, name, MOST_SHOWN) if isinstance(found, MeasuredFigure) else found.table(name)
+        chosen = (
+            rows_of_class(measured, name, MOST_SHOWN) if isinstance(measured, MeasuredFigure) else measured.table(name)
+        )
         alt = f"Rows of {read.filename}: {CLASSES[name][0]}"
         if len(chosen) < answers[name]:
             st.caption(f"The first {MOST_SHOWN:,} of them; the download has all.")
         st.dataframe(chosen, hide_index=True, lazy=True, alt=alt)
         st.download_button(
             "Download this class (CSV)",
-            lambda: report_file(rows_of_class(found, name) if isinstance(found, MeasuredFigure) else chosen),
+            lambda: report_file(rows_of_class(measured, name) if isinstance(measured, MeasuredFigure) else chosen),
             f"{read.filename.rsplit('.', 1)[0]}-{name.replace('_', '-')}.csv",
             "text/csv",
             on_click="ignore",
@@ -91,8 +93,8 @@ _LAID_DOWN = "_brought"  # in the session: files as they were laid down, by thei
 
 
 @dataclass(frozen=True)
-class _Asks:
-    """What the box says: its label and help, its button, and what files hold."""
+class _BoxTexts:
+    """The texts of the upload box: label and help, the button, and the noun for what files hold."""
 
     label: str
     help: str
@@ -100,13 +102,13 @@ class _Asks:
     noun: str
 
 
-VOTES = _Asks(
+VOTES = _BoxTexts(
     "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
     "Nothing counts until you accept it. A file may be uploaded again: known votes are not counted twice.",
     "Accept these votes",
     "vote",
 )
-ANSWERS = _Asks(
+ANSWERS = _BoxTexts(
     "Result files of Turkle or in Mechanical Turk's format, or the table filled in",
     "Nothing counts until you accept it. A file may be uploaded again: known answers are not counted twice. A round "
     "of ratings also takes a rating set with a column for each person, or with voter and rating: items are "
@@ -122,63 +124,66 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
     `more` are files that came in another way: they have file_id, name and getvalue like uploaded ones.
     """
     turn = st.session_state.setdefault("_upload_turn", 0)
-    asks = ANSWERS if ballot.is_round else VOTES
+    texts = ANSWERS if ballot.is_round else VOTES
     key = f"answers-{ballot.id}-{turn}" if ballot.is_round else f"results-{project.id}-{turn}"
-    files = st.file_uploader(asks.label, accept_multiple_files=True, key=key, help=asks.help)
+    files = st.file_uploader(texts.label, accept_multiple_files=True, key=key, help=texts.help)
     if not ballot.is_round:
         _policy_box(store, project)
         files = in_chosen_encoding([*files, *more], key)
     previews = [_look_at(store, project, ballot, file) for file in files]
-    ready = [(file, found) for file, found in zip(files, previews, strict=True) if found is not None]
-    for file, found in ready:
-        _show(store, project, ballot, file, found)
-    useful = [(file, found) for file, found in ready if found.result.takes_something]
+    ready = [(file, measured) for file, measured in zip(files, previews, strict=True) if measured is not None]
+    for file, measured in ready:
+        _show_preview(store, project, ballot, file, measured)
+    useful = [(file, measured) for file, measured in ready if measured.result.takes_something]
     if not useful:
-        if ready and not any(found.result.questions for _, found in ready):
+        if ready and not any(measured.result.questions for _, measured in ready):
             st.info("There is nothing new in these files.", icon=":material/info:")
         return
-    label = asks.take if ballot.is_round else plural(len(useful), asks.take, "Accept the votes of {n} files")
+    label = texts.take if ballot.is_round else plural(len(useful), texts.take, "Accept the votes of {n} files")
     if st.button(label, type="primary", icon=":material/check:"):
         _take(project, ballot, useful)
 
 
 def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> MeasuredFigure[FileRead] | None:
-    """What a file holds; None where it can't be read, which is told, or isn't yet."""
-    known = st.session_state.setdefault(_LAID_DOWN, {})
+    """The contents of an uploaded file; None where it can't be read, with an error on the page, or isn't read yet."""
+    stored = st.session_state.setdefault(_LAID_DOWN, {})
     try:
-        if file.file_id not in known:
+        if file.file_id not in stored:
             place = "round results" if ballot.is_round else "results"
             file_kinds.check(place, file.getvalue(), file.name, store, project.id)
-            known[file.file_id] = bring_file(store, file.getvalue(), file.name)
+            stored[file.file_id] = bring_file(store, file.getvalue(), file.name)
     except RunoffError as error:
         frame.show_error(error)
         return None
-    wanted = ReadFile.of(project.id, project.revision, ballot, known[file.file_id], answers_of(file))
+    figure = ReadFile.of(project.id, project.revision, ballot, stored[file.file_id], answers_of(file))
     box = st.container()
-    found = jobs.figure(
-        wanted, project, "Read it again", key=f"read-{file.file_id}", before_job=partial(_bring_again, store, file),
+    measured = jobs.figure(
+        figure, project, "Read it again", key=f"read-{file.file_id}", before_job=partial(_store_again, store, file),
         icon=":material/refresh:", help=None,
     )  # fmt: skip
-    if found is None or found.result.problem:
+    if measured is None or measured.result.problem:
         box.markdown(f"**{frame.plain(file.name)}**")
-    if found is None or not found.result.problem:
-        return found
-    if found.result.is_unnamed:
+    if measured is None or not measured.result.problem:
+        return measured
+    if measured.result.is_unnamed:
         st.info("Runoff doesn't know these columns: say which column is which.", icon=":material/view_column:")
     else:
-        frame.show_error(found.result.error)
+        frame.show_error(measured.result.error)
     if not ballot.is_round:
         mapping_box(store, project, file, needed=True)
     return None
 
 
-def _bring_again(store: Store, file: Any) -> None:
+def _store_again(store: Store, file: Any) -> None:
     """Have a file there for the job that reads it: it goes after a day."""
     bring_file(store, file.getvalue(), file.name)
 
 
-def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: MeasuredFigure[FileRead]) -> None:
-    preview = found.result
+def _show_preview(
+    store: Store, project: Project, ballot: Ballot, file: Any, measured: MeasuredFigure[FileRead]
+) -> None:
+    """What a file that was read holds, its remarks, and its questions."""
+    preview = measured.result
     where = f" ({LABELS.get(preview.platform, preview.platform)}), for {ballot.called}"
     noun = ANSWERS.noun if ballot.is_round else VOTES.noun
     with st.container(border=True):
@@ -197,25 +202,25 @@ def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: Meas
             with st.expander(f"All {len(issues) + n_left_out:,} remarks on the file"):
                 if n_left_out:
                     st.caption(f"The first {len(issues):,} of them.")
-                told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
-                st.dataframe(told, hide_index=True, alt="Remarks on the file")
-        upload_report(found, str(file.file_id))
+                rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
+                st.dataframe(rows, hide_index=True, alt="Remarks on the file")
+        upload_report(measured, str(file.file_id))
         if preview.mapping is not None and Mapping.of(preview.mapping).named():
             mapping_box(store, project, file, needed=False)
 
 
 def _take(project: Project, ballot: Ballot, files: list[tuple[Any, MeasuredFigure[FileRead]]]) -> None:
     """Take the votes of files, each with how its columns are read; the upload box is empty then."""
-    brought = st.session_state[_LAID_DOWN]
+    stored = st.session_state[_LAID_DOWN]
     try:
         for file, _ in files:
-            _bring_again(frame.store(), file)
+            _store_again(frame.store(), file)
     except RunoffError as error:
         frame.show_error(error)
         return
-    told = tuple((brought[file.file_id], found.result.mapping) for file, found in files)
+    stored_files = tuple((stored[file.file_id], measured.result.mapping) for file, measured in files)
     noun = ANSWERS.noun if ballot.is_round else VOTES.noun
-    jobs.send(TakeUploads(project.id, frame.expected(), ballot.area_id, ballot.code, told, noun), _empty)
+    jobs.send(TakeUploads(project.id, frame.expected(), ballot.area_id, ballot.code, stored_files, noun), _empty)
 
 
 def _empty() -> None:
@@ -243,11 +248,11 @@ def upload_list(project: Project, uploads: tuple[Upload, ...], open_number: int 
         for upload in uploads
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Accepted uploads")
-    there = [upload for upload in uploads if upload.ballot == open_number and not upload.withdrawn_at]
-    if not there:
+    active = [upload for upload in uploads if upload.ballot == open_number and not upload.withdrawn_at]
+    if not active:
         return
     with st.container(border=True):
-        upload = choose_upload(project, there, "Withdraw an upload", project.id, noun="vote")
+        upload = choose_upload(project, active, "Withdraw an upload", project.id, noun="vote")
         if st.button("Withdraw it", key="withdraw"):
             jobs.send(WithdrawUpload(project.id, frame.expected(), upload.id, upload.filename))
 
@@ -275,30 +280,30 @@ def _state_of(upload: Upload) -> str:
     time = moment(upload.withdrawn_at)
     if not upload.withdrawal:
         return f"withdrawn on {time}"
-    told = f"withdrawn on {time}: {votes_text(upload.withdrawal)}."
-    return f"{told} {top_sentence(upload.withdrawal)}".rstrip()
+    text = f"withdrawn on {time}: {votes_text(upload.withdrawal)}."
+    return f"{text} {top_sentence(upload.withdrawal)}".rstrip()
 
 
 def _policy_box(store: Store, project: Project) -> None:
     """The policy of the project, and the form that changes it."""
-    now = read_policy(store, project.id)
+    current = read_policy(store, project.id)
     st.caption(
-        f"Answers of rejected assignments are {REJECTED[now.rejected]}; of a voter's several votes on one "
-        f"comparison {REPEATS[now.repeats]}."
+        f"Answers of rejected assignments are {REJECTED[current.rejected]}; of a voter's several votes on one "
+        f"comparison {REPEATS[current.repeats]}."
     )
     with st.expander("Change what counts"), st.form(f"policy-{project.id}"):
         rejected = choosers.radio(
             "Answers of rejected assignments are",
             {name: _choice(words, name == "leave out") for name, words in REJECTED.items()},
-            now.rejected,
-            key=f"rejected-{project.id}-{now.rejected}",
+            current.rejected,
+            key=f"rejected-{project.id}-{current.rejected}",
             help="The owner rejected them on the platform, or in the file's column Reject.",
         )
         repeats = choosers.radio(
             "Of a voter's several votes on one comparison",
             {name: _choice(words, name == "earliest") for name, words in REPEATS.items()},
-            now.repeats,
-            key=f"repeats-{project.id}-{now.repeats}",
+            current.repeats,
+            key=f"repeats-{project.id}-{current.repeats}",
             help="By the time they were submitted, in whatever order the files come. No vote is lost by any choice.",
         )
         st.caption("Open ballots are counted again at once. Closed ones keep their count until they are reopened.")

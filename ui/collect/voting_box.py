@@ -65,7 +65,7 @@ def serving_box(
     if is_open and servers and code is not None:
         _link(views.link(_base(servers), code), key)
     for running in servers:
-        st.caption(f":material/power: {_served(running)}")
+        st.caption(f":material/power: {_server_text(running)}")
     host = _network_switch(store, servers, key)
     if is_open and servers:
         return
@@ -73,7 +73,7 @@ def serving_box(
         label = "Serve the voting page" if is_open else "Open the voting page"
         pressed = st.button(label, type="primary", icon=":material/how_to_vote:")
         st.caption("Nobody can reach the page until it is served." if is_open else note)
-    if pressed and (servers or _done(partial(process.start_server, store, host=host))):
+    if pressed and (servers or _server_changed(partial(process.start_server, store, host=host))):
         if is_open:
             st.rerun()
         open_voting()
@@ -114,7 +114,7 @@ def _link(link: str, key: str) -> None:
             st.image(views.qr_code(link), width=QR_WIDTH, alt=f"QR code of the link {link}")
 
 
-def _served(running: Running) -> str:
+def _server_text(running: Running) -> str:
     """Where a server listens, who reaches it, and when it ends."""
     reach = "for this machine only" if running.is_local else "for others on its network too"
     end = (
@@ -130,9 +130,9 @@ def _network_switch(store: Store, servers: list[Running], key: str) -> str:
     others = [running for running in servers if not running.ends_with_app]
     if others:
         return HERE
-    there, address = next(iter(servers), None), network_address()
-    is_on = there is not None and not there.is_local
-    place = there.host if there else "none"
+    current, address = next(iter(servers), None), network_address()
+    is_on = current is not None and not current.is_local
+    place = current.host if current else "none"
     wanted = st.toggle(
         "People on this network may vote",
         is_on,
@@ -145,19 +145,19 @@ def _network_switch(store: Store, servers: list[Running], key: str) -> str:
     )
     host = address if wanted and address else HERE
     if wanted:
-        own = st.get_option("server.address") in ("localhost", HERE, "::1")
-        yours = "Your own pages stay on this machine." if own else "Runoff's own pages are open to a network as well."
+        local = st.get_option("server.address") in ("localhost", HERE, "::1")
+        yours = "Your own pages stay on this machine." if local else "Runoff's own pages are open to a network as well."
         st.warning(
             "Every device on this machine's network can open the page, with the link. There is no TLS: names and votes "
             f"can be read on their way, so do this on a network that you trust. {yours}",
             icon=":material/wifi:",
         )
-    if there is not None and wanted != is_on and _done(partial(process.move_server, store, there, host)):
+    if current is not None and wanted != is_on and _server_changed(partial(process.move_server, store, current, host)):
         st.rerun()
     return host
 
 
-def _done(action: Callable[[], Any]) -> bool:
+def _server_changed(action: Callable[[], Any]) -> bool:
     """Start or stop a server; an error is shown in place."""
     try:
         with st.spinner("Starting the voting page …"):
@@ -176,7 +176,7 @@ def stop_serving_button(store: Store) -> None:
     label = "Stop serving the voting page" if len(servers) == 1 else "Stop all servers of the voting page"
     about = "The link stops working, but voting stays open. Once it is served again, voters continue where they were."
     pressed = st.button(label, icon=":material/power_off:", help=about)
-    if pressed and _done(partial(process.stop_servers, store)):
+    if pressed and _server_changed(partial(process.stop_servers, store)):
         st.rerun()
 
 
@@ -206,8 +206,8 @@ def _proposed(store: Store, project: Project, ballot: Ballot, view: VotingView) 
         return
     st.caption("The votes so far leave no doubt about the order of these. Tick those to ask.")
     names = read_items(store, project.id).set_index("item")
-    shown = names["token_a"] + " – " + names["token_b"]
-    rows = [{"use": False, "right answer": shown[more], "other pair": shown[less]} for more, less in pairs]
+    pair_names = names["token_a"] + " – " + names["token_b"]
+    rows = [{"use": False, "right answer": pair_names[more], "other pair": pair_names[less]} for more, less in pairs]
     ticked = st.data_editor(
         rows,
         hide_index=True,
@@ -285,27 +285,27 @@ def arrivals_box(store: Store, project: Project, voting: VotingPageInfo) -> None
     box = st.expander("When voters began", key=f"arrivals-{voting.id}", on_change="rerun")
     if not box.open:
         return
-    found = views.load_arrivals(store, voting.id)
+    arrivals = views.load_arrivals(store, voting.id)
     with box:
-        if not len(found.voters):
+        if not len(arrivals.voters):
             st.caption("Nobody has begun yet.")
             return
         st.caption(
             "Times are UTC. Addresses are numbered; the addresses themselves aren't kept, and the numbers go when "
             "the ballot closes. A school, or a proxy without --behind-proxy, is one address."
         )
-        _tables(found)
-        _span(store, project, voting, found)
+        _tables(arrivals)
+        _span(store, project, voting, arrivals)
 
 
-def _tables(found: Arrivals) -> None:
-    st.dataframe(found.minutes, hide_index=True, alt="Voters by minute")
-    if len(shared := found.addresses):
+def _tables(arrivals: Arrivals) -> None:
+    st.dataframe(arrivals.minutes, hide_index=True, alt="Voters by minute")
+    if len(shared := arrivals.addresses):
         st.dataframe(shared, hide_index=True, alt="Addresses of several voters")
 
 
-def _span(store: Store, project: Project, voting: VotingPageInfo, found: Arrivals) -> None:
-    """The voters who began within a span: what goes with them, and the button."""
+def _span(store: Store, project: Project, voting: VotingPageInfo, arrivals: Arrivals) -> None:
+    """The voters who began within a span of time, the number of their answers, and the button that removes both."""
     st.markdown("**Take out all who began between**")
     with st.container(horizontal=True):
         first, last = (
@@ -315,15 +315,15 @@ def _span(store: Store, project: Project, voting: VotingPageInfo, found: Arrival
         address = st.number_input("Only of address (0: all)", 0, value=0, key=f"arrivals-address-{voting.id}")
     if first is None or last is None:
         return
-    chosen = found.between(first, last, int(address))
+    chosen = arrivals.between(first, last, int(address))
     span = views.span_of(store, chosen["id"].tolist())
     going = chosen[chosen["id"].isin(span.session_ids)]
-    shown = going.assign(address=going["address"].astype("Int64").mask(going["address"] == 0))
+    rows = going.assign(address=going["address"].astype("Int64").mask(going["address"] == 0))
     if going.empty:
         st.caption("Nobody who is voting or has voted began then.")
         return
     counts = {"voters": many(len(going), "voter"), "answers": many(span.n_answers, "answer")}
-    st.dataframe(shown, hide_index=True, column_config={"id": None}, alt="Voters who would be taken out")
+    st.dataframe(rows, hide_index=True, column_config={"id": None}, alt="Voters who would be taken out")
     st.caption(
         "{voters} with {answers}, the last at {moment} UTC.".format(moment=moment(span.last), **counts)
         if span.last
@@ -402,25 +402,25 @@ def _serving(
     )
 
 
-def round_voting_panel(project: Project, found: Ballot) -> None:
+def round_voting_panel(project: Project, ballot: Ballot) -> None:
     """Everything about the voting page of an open round."""
     store = frame.store()
-    view = views.load(store, project.id, found)
-    old = view.voting.settings if view.voting else round_voting_settings(found)
+    view = views.load(store, project.id, ballot)
+    old = view.voting.settings if view.voting else round_voting_settings(ballot)
     if view.voting is not None:
-        live(store, found.id, is_open=view.voting.state == "open")
+        live(store, ballot.id, is_open=view.voting.state == "open")
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(views.state_said(view.voting), width="content")
             with st.popover(MENU, icon=":material/front_hand:"):
-                voting_states(store, project, found, view.voting, "The round stays open for files.")
-    spoken = language(found.settings.language)
-    _serving(store, project, found, view, old, note="With the settings below.")
-    settings = round_form(old, f"round-{found.id}", spoken, view.hashes, is_new=view.voting is None)
+                voting_states(store, project, ballot, view.voting, "The round stays open for files.")
+    spoken = language(ballot.settings.language)
+    _serving(store, project, ballot, view, old, note="With the settings below.")
+    settings = round_form(old, f"round-{ballot.id}", spoken, view.hashes, is_new=view.voting is None)
     if settings is not None:
-        jobs.send(OpenVoting.of(project.id, frame.expected(), found, settings=settings.stored()))
+        jobs.send(OpenVoting.of(project.id, frame.expected(), ballot, settings=settings.stored()))
     if view.voting is None:
         return
-    links_box(store, project, found)
+    links_box(store, project, ballot)
     voters_box(project, view, noun="answer")
     arrivals_box(store, project, view.voting)
 
@@ -433,14 +433,14 @@ def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting
             ("Pause voting", "open", "paused", "Voting is paused; everybody keeps their place.", ":material/pause:"),
             ("Resume voting", "paused", "open", "Voting goes on.", ":material/play_arrow:"),
         )
-        for label, of, state, done, icon in offers:
-            if voting.state == of:
-                frame.command_button(label, _to(change, state), project.id, done=done, icon=icon)
+        for label, from_state, state, done, icon in offers:
+            if voting.state == from_state:
+                frame.command_button(label, _set_state_to(change, state), project.id, done=done, icon=icon)
     stop_serving_button(store)
     if voting is not None and voting.state != "closed":
         frame.command_button(
             "Close voting",
-            _to(change, "closed"),
+            _set_state_to(change, "closed"),
             project.id,
             done="Voting is closed.",
             icon=":material/do_not_disturb_on:",
@@ -448,7 +448,7 @@ def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting
         )
 
 
-def _to(change: Callable[..., None], state: str) -> Callable[..., None]:
+def _set_state_to(change: Callable[..., None], state: str) -> Callable[..., None]:
     return lambda store, project_id, **options: change(store, project_id, state, **options)
 
 
@@ -458,10 +458,10 @@ def live(store: Store, ballot_id: int, *, is_open: bool) -> None:
 
 
 def _live(store: Store, ballot_id: int) -> None:
-    found = views.load_live(store, ballot_id)
-    st.progress(found.share, text=f"{found.votes:,} of {many(found.wanted, 'vote')}")
-    if found.said:
-        st.caption(found.said)
+    progress = views.load_live(store, ballot_id)
+    st.progress(progress.share, text=f"{progress.votes:,} of {many(progress.wanted, 'vote')}")
+    if progress.said:
+        st.caption(progress.said)
 
 
 def links_box(store: Store, project: Project, ballot: Ballot) -> None:

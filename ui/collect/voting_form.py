@@ -64,6 +64,7 @@ def _number(label: str, value: int, lowest: int, highest: int, about: str) -> in
 
 
 def _workload_fields(old: VotingSettings) -> dict:
+    """The settings of tasks and votes per voter."""
     left, right = st.columns(2)
     with left:
         values = {
@@ -89,6 +90,7 @@ def _workload_fields(old: VotingSettings) -> dict:
 
 
 def _checks(old: VotingSettings, key: str) -> dict:
+    """The settings of checks."""
     st.markdown("**Checks** (comparisons that never enter scores)")
     left, middle, right = st.columns(3)
     with left:
@@ -113,6 +115,7 @@ def _checks(old: VotingSettings, key: str) -> dict:
 
 
 def _voters(old: VotingSettings, key: str, hashes: bool | None) -> dict:
+    """The settings of how voters are recognised."""
     st.markdown("**Voters**")
     identify = choosers.selectbox(
         "Voters who come by the plain link are",
@@ -153,6 +156,7 @@ def _voters(old: VotingSettings, key: str, hashes: bool | None) -> dict:
 
 
 def _texts(old: VotingSettings, key: str, spoken: Language, *, has_examples: bool = True) -> dict:
+    """The texts that voters read."""
     st.markdown(
         "**Texts** (the question, the instructions and the examples are the plan's)" if has_examples else "**Texts**"
     )

@@ -35,86 +35,86 @@ APPLY = {"lower": "Also try lower case", "mean": "Take the mean of their words"}
 IN_USE = {"lower": "Missing tokens are tried in lower case too", "mean": "The mean of their words stands for tokens"}
 
 
-def show_coverage(store: Store, project: Project, found: Coverage, *, says_how: bool) -> None:
+def show_coverage(store: Store, project: Project, coverage: Coverage, *, says_how: bool) -> None:
     """One embedding: how many tokens it has, those it hasn't, and those it has under another spelling; how they are
     looked up where it `says_how`."""
-    if found.problem:
-        st.error(frame.plain(f"{found.name}: {found.problem}"))
+    if coverage.problem:
+        st.error(frame.plain(f"{coverage.name}: {coverage.problem}"))
         return
-    name, covered = frame.plain(found.name), found.covered
-    st.markdown(f"**{name}** has {covered:,} of {found.n_tokens:,} tokens.")
+    name, covered = frame.plain(coverage.name), coverage.covered
+    st.markdown(f"**{name}** has {covered:,} of {coverage.n_tokens:,} tokens.")
     if says_how:
-        st.caption(lookup_text(found.imported))
-    if len(found.missing):
-        if not found.has_spellings:
-            found = _with_spellings(store, project, found)
+        st.caption(lookup_text(coverage.imported))
+    if len(coverage.missing):
+        if not coverage.has_spellings:
+            coverage = _with_spellings(store, project, coverage)
         near = st.column_config.TextColumn("near spellings", help="Words of the embedding that look like it.")
         st.dataframe(
-            found.missing,
+            coverage.missing,
             hide_index=True,
-            column_order=["token", "area", "reason", *(["near"] if found.has_spellings else [])],
+            column_order=["token", "area", "reason", *(["near"] if coverage.has_spellings else [])],
             column_config={"near": near},
-            alt=f"Tokens missing in {found.name}",
+            alt=f"Tokens missing in {coverage.name}",
         )
-    if len(found.respelled):
+    if len(coverage.respelled):
         found_as = st.column_config.TextColumn("found as", help="The word of the embedding that stands for the token.")
         st.dataframe(
-            found.respelled,
+            coverage.respelled,
             hide_index=True,
             column_order=["token", "found_as", "area"],
             column_config={"found_as": found_as},
-            alt=f"Tokens that {found.name} has under another spelling",
+            alt=f"Tokens that {coverage.name} has under another spelling",
         )
 
 
 def remedies_box(project: Project, view: TokensView) -> None:
     """What may find missing tokens, for all embeddings at once: how many it would find, and what is in use."""
-    for of in view.remedies:
-        if of.in_use:
+    for remedy_for in view.remedies:
+        if remedy_for.in_use:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(frame.plain(f"{IN_USE[of.remedy]}: {_finds(of.in_use)}."))
+                st.caption(frame.plain(f"{IN_USE[remedy_for.remedy]}: {_finds(remedy_for.in_use)}."))
                 frame.command_button(
                     "Undo",
                     set_remedy,
                     project.id,
-                    of.remedy,
+                    remedy_for.remedy,
                     False,
                     done="Tokens are looked up as before.",
-                    key=f"undo-{of.remedy}-{project.id}",
+                    key=f"undo-{remedy_for.remedy}-{project.id}",
                 )
-        if of.offered:
+        if remedy_for.offered:
             with st.container(horizontal=True, vertical_alignment="center"):
                 frame.command_button(
-                    APPLY[of.remedy],
+                    APPLY[remedy_for.remedy],
                     set_remedy,
                     project.id,
-                    of.remedy,
+                    remedy_for.remedy,
                     True,
                     done=lambda names: f"Applied to {with_and(list(names))}.",
-                    key=f"apply-{of.remedy}-{project.id}",
+                    key=f"apply-{remedy_for.remedy}-{project.id}",
                     help="Tokens that are found keep their vectors, and so do their items' cosines.",
                 )
-                st.caption(frame.plain(f"It would find {_finds(of.offered)}."))
+                st.caption(frame.plain(f"It would find {_finds(remedy_for.offered)}."))
 
 
-def _finds(found: Sequence[Remedied]) -> str:
+def _finds(remedied: Sequence[Remedied]) -> str:
     """How many tokens a remedy finds in each embedding, with some of them."""
-    counts = ", ".join(f"{many(one.n_tokens, 'token')} in {one.name}" for one in found)
-    examples = dict(example for one in found for example in one.examples)
-    shown = ", ".join(f"{token} as {found_as}" for token, found_as in list(examples.items())[:3])
-    return f"{counts} ({shown})" if shown else counts
+    counts = ", ".join(f"{many(one.n_tokens, 'token')} in {one.name}" for one in remedied)
+    examples = dict(example for one in remedied for example in one.examples)
+    examples_text = ", ".join(f"{token} as {found_as}" for token, found_as in list(examples.items())[:3])
+    return f"{counts} ({examples_text})" if examples_text else counts
 
 
-def _with_spellings(store: Store, project: Project, found: Coverage) -> Coverage:
+def _with_spellings(store: Store, project: Project, coverage: Coverage) -> Coverage:
     """The coverage with near spellings, where they were asked for: it takes seconds in a large vocabulary."""
-    asked = f"spellings-{project.id}-{found.embedding_id}"
+    state_key = f"spellings-{project.id}-{coverage.embedding_id}"
     takes = "This takes a few seconds in a large vocabulary."
-    if st.button("Look for near spellings", key=f"button-{asked}", help=takes):
-        st.session_state[asked] = True
-    if not st.session_state.get(asked):
-        return found
+    if st.button("Look for near spellings", key=f"button-{state_key}", help=takes):
+        st.session_state[state_key] = True
+    if not st.session_state.get(state_key):
+        return coverage
     with st.spinner("Comparing spellings…"):
-        return cache.load_spellings(store, project, found.embedding_id)
+        return cache.load_spellings(store, project, coverage.embedding_id)
 
 
 def lookup_text(imported: Imported) -> str:
@@ -152,9 +152,9 @@ def lookup_form(store: Store, project: Project, imported: Imported) -> None:
             )  # fmt: skip
 
 
-def share(found: Coverage) -> str:
+def share(coverage: Coverage) -> str:
     """The covered tokens of all, in a few words."""
-    return "–" if found.problem else f"{found.covered:,} of {found.n_tokens:,}"
+    return "–" if coverage.problem else f"{coverage.covered:,} of {coverage.n_tokens:,}"
 
 
 def show(view: EmbeddingView, project: Project) -> None:
@@ -233,11 +233,11 @@ def _neighbours(embedding: Embedding, project: Project) -> None:
     if not word.strip():
         return
     try:
-        found = embedding.neighbours(word.strip(), 10)
+        neighbours = embedding.neighbours(word.strip(), 10)
     except InputError as error:
         frame.show_error(error)
         return
-    rows = [{"word": near, "cos": round(cosine, 3)} for near, cosine in found]
+    rows = [{"word": near, "cos": round(cosine, 3)} for near, cosine in neighbours]
     alt = f"Nearest words of {word}"
     st.dataframe(rows, hide_index=True, alt=alt)
 
@@ -247,12 +247,12 @@ def _vectors(view: EmbeddingView) -> None:
     if norms is None or same is None:
         return
     st.markdown("##### Its vectors")
-    said = [f"{norms.n_usable:,} of {norms.n_words:,} vectors can be compared"]
+    counts = [f"{norms.n_usable:,} of {norms.n_words:,} vectors can be compared"]
     if norms.n_zero:
-        said.append(f"{norms.n_zero:,} are all zeros")
+        counts.append(f"{norms.n_zero:,} are all zeros")
     if norms.n_not_finite:
-        said.append(f"{norms.n_not_finite:,} hold NaN or ∞")
-    st.caption("; ".join(said) + ".")
+        counts.append(f"{norms.n_not_finite:,} hold NaN or ∞")
+    st.caption("; ".join(counts) + ".")
     ends = {0.0: "shortest", 1.0: "longest"}
     quantiles = {ends.get(share, percent(share)): round(length, 3) for share, length in norms.quantiles}
     st.caption("Lengths of the vectors. Under 25%, for example, stands the length that a quarter of them don't exceed.")

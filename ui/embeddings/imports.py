@@ -32,12 +32,12 @@ KIND = "encode_tokens"
 
 
 def show_encoder(store: Store, project: Project, place: str) -> None:
-    """A path, what is there, and the button that encodes the tokens; `place` keeps two boxes apart."""
+    """A model's path, the model recognised there, and the button that encodes the tokens; `place` keys the widgets."""
     n_tokens = cache.load_tokens(store, project).n_tokens
     if not n_tokens:
         st.caption("A model reads the project's tokens: add token lists first.")
         return
-    _lacking(store, project)
+    _warn_of_outdated(store, project)
     key = f"{place}-{project.id}"
     text = st.text_input(
         "Folder of the model",
@@ -56,27 +56,27 @@ def show_encoder(store: Store, project: Project, place: str) -> None:
         )
         return
     try:
-        found = inspect(path)
+        encoder = inspect(path)
     except RunoffError as error:
         frame.show_error(error)
         return
-    st.markdown(f"Recognised: **{frame.plain(found.sentence())}**")
+    st.markdown(f"Recognised: **{frame.plain(encoder.sentence())}**")
     trusted = True
-    if found.needs_trust:
-        st.warning(frame.plain(found.needs_trust))
+    if encoder.needs_trust:
+        st.warning(frame.plain(encoder.needs_trust))
         trusted = st.checkbox("I know where this model comes from, and I trust it", key=f"trust-{key}-{path}")
-    name = st.text_input("Name in this project", found.name, max_chars=100, key=f"encoder-name-{key}-{path}")
-    label = "Read the pairs" if found.scores_pairs else f"Encode {many(n_tokens, 'token')}"
+    name = st.text_input("Name in this project", encoder.name, max_chars=100, key=f"encoder-name-{key}-{path}")
+    label = "Read the pairs" if encoder.scores_pairs else f"Encode {many(n_tokens, 'token')}"
     if st.button(label, type="primary", key=f"encode-{key}", disabled=not trusted):
         if not name.strip():
             st.error("The model has no name. Type one.")
             return
-        start(store, project, {"path": str(found.folder.resolve()), "name": name.strip(), "trusted": trusted})
+        start(store, project, {"path": str(encoder.folder.resolve()), "name": name.strip(), "trusted": trusted})
 
 
-def _lacking(store: Store, project: Project) -> None:
+def _warn_of_outdated(store: Store, project: Project) -> None:
     """Models whose vectors are of an earlier token list."""
-    covered = {found.embedding_id: found for found in cache.load_tokens(store, project).coverage}
+    covered = {coverage.embedding_id: coverage for coverage in cache.load_tokens(store, project).coverage}
     for embedding in read_embeddings(store, project.id):
         if embedding.format not in FORMATS or embedding.id not in covered:
             continue
@@ -108,7 +108,7 @@ def start(store: Store, project: Project, params: dict[str, Any]) -> None:
 
 
 def show_server(store: Store, project: Project, place: str) -> None:
-    """Address and model, what goes there, and the button that asks; `place` keeps two boxes apart."""
+    """Address and model, what is sent there, and the button that sends it; `place` keys the widgets."""
     n_tokens = cache.load_tokens(store, project).n_tokens
     if not n_tokens:
         st.caption("A server's model reads the project's tokens: add token lists first.")
@@ -148,13 +148,13 @@ def _offer_server(store: Store, project: Project, server: EmbeddingServer, n_tok
     if server.is_open:
         st.warning("This address isn't encrypted: whoever shares a network on the way can read the tokens.")
     on = server.address in allowed_servers(store, project.id)
-    wanted = st.toggle(
+    allow = st.toggle(
         "Let this project send its tokens there", on, key=f"send-{key}-{server.address}-{on}-{project.revision}"
     )
-    if wanted != on:
-        done = "Tokens of this project may be sent there now." if wanted else "Nothing of this project is sent there."
+    if allow != on:
+        done = "Tokens of this project may be sent there now." if allow else "Nothing of this project is sent there."
         frame.carry_out(
-            allow_server, store, project.id, server.address, wanted, done=done, expected_revision=frame.expected()
+            allow_server, store, project.id, server.address, allow, done=done, expected_revision=frame.expected()
         )
     tokens = {token for area in cache.load_tokens(store, project).areas for token in area.tokens}
     n_kept = len({server.text_of(token) for token in tokens} & server.kept(store.answers).texts())
@@ -190,7 +190,7 @@ def import_box(store: Store, project: Project) -> None:
         path = choose_file(store, f"{project.id}-{_turn(PATH)}")
         if path is not None:
             params = {"path": str(path), "shown": shown_path(path)}
-            _offer(store, project, path, shown_name(path), params, PATH)
+            _import_form(store, project, path, shown_name(path), params, PATH)
     with upload_tab:
         _upload(store, project)
     with encoder_tab:
@@ -214,18 +214,18 @@ def _upload(store: Store, project: Project) -> None:
         help="Up to 1,000 MB; larger files, and files that could run a program, by path only.",
     )
     if file is not None:
-        kept = _keep(store, file)
-        if kept is not None:
-            st.session_state[chosen] = (kept, file.name)
-    found: tuple[Path, str] | None = st.session_state.get(chosen)
-    if found is None or not found[0].exists():
+        stored_path = _store_upload(store, file)
+        if stored_path is not None:
+            st.session_state[chosen] = (stored_path, file.name)
+    chosen_file: tuple[Path, str] | None = st.session_state.get(chosen)
+    if chosen_file is None or not chosen_file[0].exists():
         return
-    path, name = found
+    path, name = chosen_file
     if file is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(f"{frame.plain(name)} was chosen before, and isn't imported yet.", icon=":material/upload_file:")
             st.button("Discard", key=f"discard-{chosen}", on_click=_forget, args=(chosen,), icon=":material/undo:")
-    _offer(store, project, path, name, {"path": str(path), "shown": name, "uploaded": True}, UPLOAD)
+    _import_form(store, project, path, name, {"path": str(path), "shown": name, "uploaded": True}, UPLOAD)
 
 
 def _chosen(project: Project) -> str:
@@ -241,10 +241,10 @@ def _turn(place: str) -> int:
     return int(st.session_state.setdefault(f"_import_turn_{place}", 0))
 
 
-def _keep(store: Store, file: Any) -> Path | None:
+def _store_upload(store: Store, file: Any) -> Path | None:
     """The uploaded file on disk, under a name of ours; written once a file. None where there is no room for it."""
-    kept = st.session_state.setdefault("_kept_uploads", {})
-    if file.file_id not in kept or not kept[file.file_id].exists():
+    paths = st.session_state.setdefault("_kept_uploads", {})
+    if file.file_id not in paths or not paths[file.file_id].exists():
         path = store.incoming / f"upload-{secrets.token_hex(8)}"
         file.seek(0)
         try:
@@ -253,35 +253,35 @@ def _keep(store: Store, file: Any) -> Path | None:
         except OSError as error:
             path.unlink(missing_ok=True)
             why = f"The file can't be kept in the workspace ({error.strerror})."
-            told = f"{why} Free some space, or import it by its path."
-            st.error(frame.plain(told))
+            message = f"{why} Free some space, or import it by its path."
+            st.error(frame.plain(message))
             return None
-        kept[file.file_id] = path
-    return kept[file.file_id]
+        paths[file.file_id] = path
+    return paths[file.file_id]
 
 
-def _offer(store: Store, project: Project, path: Path, shown: str, params: dict, place: str) -> None:
-    """What the file is, what must still be said about it, and the button that imports it."""
+def _import_form(store: Store, project: Project, path: Path, filename: str, params: dict, place: str) -> None:
+    """The format recognised, the options that the file needs, and the button that imports it."""
     key = f"{project.id}-{key_of(path)}"
     try:
         if path.is_file():  # of a path that leads nowhere the reader says why
-            file_kinds.check("embeddings", path, Path(shown).name)
-        found, options = _recognise(path, shown, key)
+            file_kinds.check("embeddings", path, Path(filename).name)
+        recognised, options = _recognise(path, filename, key)
     except RunoffError as error:
         frame.show_error(error)
         return
-    st.markdown(f"Recognised: **{frame.plain(found.sentence())}**")
-    for note in found.notes:
+    st.markdown(f"Recognised: **{frame.plain(recognised.sentence())}**")
+    for note in recognised.notes:
         st.caption(frame.plain(note))
-    if found.needs_trust:
+    if recognised.needs_trust:
         if params.get("uploaded"):
             only = "It is imported by its path only, from a place you know."
-            st.error(frame.plain(f"{found.needs_trust} {only}"))
+            st.error(frame.plain(f"{recognised.needs_trust} {only}"))
             return
-        st.warning(frame.plain(found.needs_trust))
+        st.warning(frame.plain(recognised.needs_trust))
         options["trusted"] = st.checkbox("I know where this file comes from, and I trust it", key=f"trust-{key}")
-    name = st.text_input("Name in this project", Path(shown).stem, max_chars=100, key=f"name-{key}")
-    ready = not found.needs_vocabulary and (not found.needs_trust or options.get("trusted"))
+    name = st.text_input("Name in this project", Path(filename).stem, max_chars=100, key=f"name-{key}")
+    ready = not recognised.needs_vocabulary and (not recognised.needs_trust or options.get("trusted"))
     if st.button("Import", type="primary", key=f"import-{key}", disabled=not ready):
         if not name.strip():
             st.error("The embedding has no name. Type one.")
@@ -289,35 +289,36 @@ def _offer(store: Store, project: Project, path: Path, shown: str, params: dict,
         _start(store, project, {**params, **options, "name": name.strip()}, place)
 
 
-def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
-    """What the file is under the options chosen so far; the widgets for the options that it needs."""
-    name = Path(shown).name
+def _recognise(path: Path, filename: str, key: str) -> tuple[Recognised, dict]:
+    """The format recognised under the options chosen, and these options; draws the widgets for them."""
+    name = Path(filename).name
     options: dict[str, Any] = {}
     try:
-        begun = sniff(path, name=name)
+        sniffed = sniff(path, name=name)
     except EncodingError as error:
         frame.show_error(error)
-        found, suggested = None, error.suggested
+        recognised, suggested = None, error.suggested
     else:
-        found, suggested = begun, begun.needs_encoding
+        recognised, suggested = sniffed, sniffed.needs_encoding
     options["encoding"] = files.of_words(key, suggested or "")
     if options["encoding"] != "utf-8":
-        found = sniff(path, name=name, encoding=options["encoding"])
-    if found is not None and found.needs_vocabulary:
-        st.warning(frame.plain(found.needs_vocabulary))
+        recognised = sniff(path, name=name, encoding=options["encoding"])
+    if recognised is not None and recognised.needs_vocabulary:
+        st.warning(frame.plain(recognised.needs_vocabulary))
         words = st.text_input("File with the words, one per line", key=f"vocabulary-{key}")
         listed = typed_path(words) if words.strip() else None
         if listed is not None and not listed.is_file():
             st.error(frame.plain(f"There is no file {listed}."))
         elif listed is not None:
             options["vocabulary"] = str(listed)
-            found = sniff(path, name=name, encoding=options["encoding"], vocabulary=listed)
-    if found is None:
+            recognised = sniff(path, name=name, encoding=options["encoding"], vocabulary=listed)
+    if recognised is None:
         raise InputError(f"{name} can't be read. Choose another encoding.")
-    return found, options
+    return recognised, options
 
 
 def _start(store: Store, project: Project, params: dict, place: str) -> None:
+    """Start the job that imports a file."""
     try:
         job_id = lifecycle.start(store, "import_embedding", params, project_id=project.id)
     except RunoffError as error:
@@ -334,11 +335,11 @@ def watch(store: Store, project: Project) -> None:
     """The project's imports under way, and how the ones started here ended."""
     watched = st.session_state.setdefault("_watched", [])
     recent = lifecycle.project_jobs(store, project.id, *KINDS)
-    shown = [job for job in recent if not job.ended or job.id in watched]
-    if any(not job.ended for job in shown):
+    listed_jobs = [job for job in recent if not job.ended or job.id in watched]
+    if any(not job.ended for job in listed_jobs):
         _watch_running(project)
         return
-    for job in shown:
+    for job in listed_jobs:
         if job.state == "done":
             result = job.result or {}
             n, name = result["n_words"], result["name"]
@@ -357,7 +358,7 @@ def watch(store: Store, project: Project) -> None:
         else:
             text = f"The import of {job.params['name']} was cancelled; nothing of it is left."
             frame.flash(text, kind="warning")
-    if shown:
+    if listed_jobs:
         st.session_state["_watched"] = []
         frame.changed_here()
         st.rerun()
@@ -365,6 +366,7 @@ def watch(store: Store, project: Project) -> None:
 
 @st.fragment(run_every=1)
 def _watch_running(project: Project) -> None:
+    """The imports under way, each with a button that cancels it; the page is drawn anew once none is."""
     store = frame.workspace()
     lifecycle.sweep(store)
     running = [job for job in lifecycle.project_jobs(store, project.id, *KINDS) if not job.ended]
@@ -380,18 +382,19 @@ def _watch_running(project: Project) -> None:
                 st.markdown(f"Importing **{name}**")
             else:
                 st.markdown(f"Encoding the tokens with **{name}**")
-            st.progress(job.share, text=_pace(job))
+            st.progress(job.share, text=_progress_text(job))
             if st.button("Cancel", key=f"cancel-{job.id}"):
                 lifecycle.cancel(store, job.id)
                 st.rerun()
 
 
-def _pace(job: lifecycle.Job) -> str:
+def _progress_text(job: lifecycle.Job) -> str:
+    """How far a job is, at what pace, and the seconds left."""
     if job.started_at is None or not job.total:
         return "Starting…"
     if job.kind != "import_embedding":
-        said = f" {job.message}" if job.message.startswith(("tokens", "pairs")) else f": {job.message}"
-        return f"{job.done:,.0f} of {job.total:,.0f}{said}"
+        unit = f" {job.message}" if job.message.startswith(("tokens", "pairs")) else f": {job.message}"
+        return f"{job.done:,.0f} of {job.total:,.0f}{unit}"
     rate = job.done / max(lifecycle.age(job.started_at), 0.1) / 1e6
     left = job.seconds_left()
     done, total = job.done / 1e6, job.total / 1e6

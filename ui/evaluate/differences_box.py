@@ -33,25 +33,26 @@ VOTERS = {"paper": "like the paper's voters", "fitted": "as fitted to this proje
 
 
 def show_sample_size(view: EvaluateView, project: Project) -> None:
-    """What is asked, the button, the work under way, and its answer."""
+    """The sample size needed: explanation, button, the job's progress, and its result."""
     st.markdown("##### What would it take?")
     st.caption(
         "Campaigns of more and of fewer votes are simulated, as if people's ranking here were the true one, and "
         "subsets of the tokens are drawn. Each time the interval of the difference is taken as above. What is "
         "needed tells the two apart in 80 of 100."
     )
-    asked = _asked(view, project)
-    if asked is None:
+    request = _sample_request(view, project)
+    if request is None:
         return
-    found = shared_jobs.figure(
-        asked, project, "Simulate what it takes", key=f"needed-go-{project.id}", icon=":material/science:",
+    sizes = shared_jobs.figure(
+        request, project, "Simulate what it takes", key=f"needed-go-{project.id}", icon=":material/science:",
         help="A minute for 100 items, a few minutes for 1,000. It runs in the background.",
     )  # fmt: skip
-    if found is not None:
-        _answer(view, asked, found.result)
+    if sizes is not None:
+        _answer(view, request, sizes.result)
 
 
-def _asked(view: EvaluateView, project: Project) -> RequiredSample | None:
+def _sample_request(view: EvaluateView, project: Project) -> RequiredSample | None:
+    """The figure that answers the question asked in the widgets; None where nothing can be asked."""
     names = {evaluation.model: evaluation.model for evaluation in view.evaluations}
     labels = {label: key for key, label in FIGURES}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -73,14 +74,15 @@ def _asked(view: EvaluateView, project: Project) -> RequiredSample | None:
     return RequiredSample(project.id, project.revision, view.key, extra, view)
 
 
-def _answer(view: EvaluateView, asked: RequiredSample, answer: SampleSizes) -> None:
-    first, second = asked.extra[:2]
+def _answer(view: EvaluateView, request: RequiredSample, answer: SampleSizes) -> None:
+    """The sample sizes that were found, a sentence each."""
+    first, second = request.extra[:2]
     tokens = {*zip(view.dataset["area"], view.dataset["token_a"], strict=True)}
     tokens |= {*zip(view.dataset["area"], view.dataset["token_b"], strict=True)}
-    now = {"votes": view.dataset.attrs["votes"], "tokens": len(tokens)}
+    n_of = {"votes": view.dataset.attrs["votes"], "tokens": len(tokens)}
     for needed in answer.found:
-        said = evaluate_needed.sentence(needed, first, second, now[needed.unit])
-        st.markdown(f"**{frame.plain(said)}**")
+        sentence = evaluate_needed.sentence(needed, first, second, n_of[needed.unit])
+        st.markdown(f"**{frame.plain(sentence)}**")
         st.caption(evaluate_needed.simulated(needed))
     for problem in answer.problems:
         st.caption(frame.plain(problem))
@@ -99,57 +101,60 @@ GROUPS = {
 
 
 def show_differences(
-    visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokenIntervalsView | None
+    visit: Visit, settings: Settings, intervals: IntervalsView | None, tokens: TokenIntervalsView | None
 ) -> None:
     """Every two embeddings, the groups they fall into, and p-values against knowing nothing."""
     view = visit.view
     if len(view.evaluations) > 1:
         n = {"votes": view.dataset.attrs["votes"], "tokens": tokens.n_tokens if tokens else 0}
-        for unit, told in _told(visit, settings.figure, found, tokens).items():
+        for unit, differences in _by_unit(visit, settings.figure, intervals, tokens).items():
             st.markdown(TITLES[unit])
-            if isinstance(told, str):
-                st.caption(frame.plain(told))
+            if isinstance(differences, str):
+                st.caption(frame.plain(differences))
             else:
-                _differences(unit, told, settings.figure, n[unit], view)
+                _differences(unit, differences, settings.figure, n[unit], view)
         _reading()
     else:
         st.caption("Load a second embedding to see which is the better one.")
     _chance(view, visit.project)
 
 
-def _told(
-    visit: Visit, label: str, found: IntervalsView | None, tokens: TokenIntervalsView | None
+def _by_unit(
+    visit: Visit, label: str, intervals: IntervalsView | None, tokens: TokenIntervalsView | None
 ) -> dict[str, tuple[PairwiseDifference, ...] | str]:
-    """What votes and tokens say of every two embeddings in a figure; or why they say nothing."""
-    said: dict[str, tuple[PairwiseDifference, ...] | str] = {}
+    """The differences of every two embeddings in a figure, by resampled "votes" and "tokens"; or why there are none."""
+    differences: dict[str, tuple[PairwiseDifference, ...] | str] = {}
     key = next(key for key, each in FIGURES if each == label)
-    if found is None or found.problem:
-        said["votes"] = found.problem if found else _why_none(visit, "votes")
+    if intervals is None or intervals.problem:
+        differences["votes"] = intervals.problem if intervals else _why_none(visit, "votes")
     elif key not in OF_VOTES:
-        said["votes"] = f"There are no intervals of {label} with other voters."
+        differences["votes"] = f"There are no intervals of {label} with other voters."
     else:
-        said["votes"] = evaluate_tokens.by_votes(found.differences, key)
+        differences["votes"] = evaluate_tokens.by_votes(intervals.differences, key)
     if tokens is None or not tokens.n_tokens:
-        said["tokens"] = tokens.problem if tokens else _why_none(visit, "tokens")
+        differences["tokens"] = tokens.problem if tokens else _why_none(visit, "tokens")
     else:
-        said["tokens"] = tokens.told(key)
-    return said
+        differences["tokens"] = tokens.told(key)
+    return differences
 
 
 def _why_none(visit: Visit, unit: str) -> str:
     return f"Intervals over {unit} are being computed." if visit.is_coming(unit) else f"Ask for intervals over {unit}."
 
 
-def _differences(unit: str, told: tuple[PairwiseDifference, ...], label: str, n: int, view: EvaluateView) -> None:
+def _differences(
+    unit: str, differences: tuple[PairwiseDifference, ...], label: str, n: int, view: EvaluateView
+) -> None:
+    """The differences of every two embeddings by one unit: sentence, table and chart."""
     named = view.named(label)
-    if not told:
+    if not differences:
         st.caption(f"There is no interval of a difference in {named}.")
         return
-    st.markdown(frame.plain(evaluate_tokens.unclear(told, unit)))
-    table = evaluate_tokens.table_of(told, unit, n)
+    st.markdown(frame.plain(evaluate_tokens.unclear(differences, unit)))
+    table = evaluate_tokens.table_of(differences, unit, n)
     tables.of_cells(evaluate_tokens.in_words(table, named), DIFFERENCES[unit])
     ranked = view.chosen.sort_values(label, ascending=False)["embedding"].tolist()
-    chart = partial(evaluation.told_apart, evaluate_tokens.groups_of(ranked, told), ranked)
+    chart = partial(evaluation.told_apart, evaluate_tokens.groups_of(ranked, differences), ranked)
     chart_files.show(chart, table, name=f"{file_stem(view.dataset.attrs)}-told-apart-by-{unit}", alt=GROUPS[unit])
     st.caption(f"A line joins those that aren't told apart. There are {many(n, unit.removesuffix('s'))} now.")
 
@@ -169,6 +174,7 @@ def _reading() -> None:
 
 
 def _chance(view: EvaluateView, project: Project) -> None:
+    """p-values against permuted tokens, on request."""
     st.markdown("##### Better than chance?")
     st.caption(
         "Tokens change places within their areas, so that the embedding says all it says, about other tokens. p "
@@ -180,5 +186,5 @@ def _chance(view: EvaluateView, project: Project) -> None:
     if table is None:
         return
     three = {name: table[name].map("{:.3f}".format) for name in ("estimate", "chance reaches (5%)")}
-    said = table.assign(**three, p=[evaluate_tokens.p_said(p) for p in table["p"]])
-    tables.of_cells(said, "p-values by permuted tokens")
+    texts = table.assign(**three, p=[evaluate_tokens.p_said(p) for p in table["p"]])
+    tables.of_cells(texts, "p-values by permuted tokens")

@@ -41,7 +41,7 @@ WITH_OTHER_TOKENS = (
 
 
 def show(
-    view: EvaluateView, found: IntervalsView | None, tokens: TokenIntervalsView | None, visit: Visit | None
+    view: EvaluateView, intervals: IntervalsView | None, tokens: TokenIntervalsView | None, visit: Visit | None
 ) -> None:
     """The headline and warnings; `visit` is what intervals come by, None where there is no model."""
     # What stood below the bar of a job keeps its place when the bar is gone; of one model the answer would be too short
@@ -50,7 +50,7 @@ def show(
     with st.container(key="evaluate-waited" if keeps_place else "evaluate-answer"):
         awaited = visit.awaited if visit else ""
         beside = "" if awaited else frame.plain(leaderboard.beside_the_leader(view))
-        st.markdown(f"{answer(view, found, tokens, awaited)} {beside}".strip())
+        st.markdown(f"{answer(view, intervals, tokens, awaited)} {beside}".strip())
         if visit is not None:
             visit.sign()
     for problem in view.problems:
@@ -74,12 +74,12 @@ def signs(view: EvaluateView, project: Project) -> None:
     _next_step(view.dataset.attrs["provisional"], project)
 
 
-def reading(view: EvaluateView, found: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
+def reading(view: EvaluateView, intervals: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
     """How figures, intervals and ranks are read, in short sentences."""
     n_votes = view.dataset.attrs["votes"]
-    resamples = found.resamples if found and found.resamples else number_of_resamples(n_votes)
+    resamples = intervals.resamples if intervals and intervals.resamples else number_of_resamples(n_votes)
     n_tokens = tokens.n_tokens if tokens and tokens.n_tokens else evaluate_tokens.n_tokens(view)
-    said = [
+    sentences = [
         "**ρ_w** and **τ_w** say how far an embedding ranks the items as people do. Top ranks weigh most. 1 is full "
         "agreement; a random ranking of more than a few dozen items lies below 0. "
         f"With n₀ = {view.n0:g} the first rank holds {percent(view.first_rank_share)} of the weight of a long ranking.",
@@ -92,13 +92,13 @@ def reading(view: EvaluateView, found: IntervalsView | None, tokens: TokenInterv
         WITH_OTHER_TOKENS.format(n=n_tokens),
     ]
     if view.ranked_apart:
-        said.append(
+        sentences.append(
             "**Areas** have rankings of their own, whose scores don't compare: a figure over all areas is the mean of "
             "the areas' figures."
         )
-    if told := circular(view):
-        said.append(told)
-    for text in said:
+    if circularity := circular(view):
+        sentences.append(circularity)
+    for text in sentences:
         st.markdown(text)
 
 
@@ -108,7 +108,7 @@ def circular(view: EvaluateView) -> str:
 
 
 def answer(
-    view: EvaluateView, found: IntervalsView | None, tokens: TokenIntervalsView | None, awaited: str = ""
+    view: EvaluateView, intervals: IntervalsView | None, tokens: TokenIntervalsView | None, awaited: str = ""
 ) -> str:
     """The one answer, as Markdown: which embedding leads, by how much, on how many of the items.
 
@@ -123,13 +123,15 @@ def answer(
     apart_said = ", the mean over areas," if view.ranked_apart else ""
     row = leaders.iloc[0]
     if len(view.overall) == 1:
-        both = [HeadlineFigure.of(row, found, label) for label in ("ρ_w", "τ_w")]
-        told = " and ".join(f"{said.value}{said.between}" for said in both)
+        both = [HeadlineFigure.of(row, intervals, label) for label in ("ρ_w", "τ_w")]
+        figures = " and ".join(f"{figure.value}{figure.between}" for figure in both)
         items = f"{row['covered']:,} of {row['items']:,} items"
-        without = [said.label for said in both if said.between]
-        taken = OUT.format(evaluate_tokens.with_and(without)) if without else ""
+        without = [figure.label for figure in both if figure.between]
+        left_out = OUT.format(evaluate_tokens.with_and(without)) if without else ""
         measured, more = (", as measured", f" {awaited}.") if awaited else ("", "")
-        return f"**{frame.plain(row['embedding'])} reaches {told}**{apart_said} on {items}{measured}.{taken}{more}"
+        return (
+            f"**{frame.plain(row['embedding'])} reaches {figures}**{apart_said} on {items}{measured}.{left_out}{more}"
+        )
     of_items = f"{view.n_compared:,} of {many(view.n_items, 'item')}"
     if not view.names_winner:
         return f"**No embedding is named the best**: their figures rest on {of_items}, less than half."
@@ -138,26 +140,26 @@ def answer(
         lowest, highest = view.chosen["ρ_w"].min(), view.chosen["ρ_w"].max()
         lowest, highest = with_decimals(lowest), with_decimals(highest)
         between = f"= {highest}" if lowest == highest else f"from {lowest} to {highest}"
-        of = many(len(view.chosen), "embedding")
+        embeddings_text = many(len(view.chosen), "embedding")
         return (
-            f"**{of}: ρ_w {between}**{apart_said}, as measured, on {of_items}{common}. "
+            f"**{embeddings_text}: ρ_w {between}**{apart_said}, as measured, on {of_items}{common}. "
             f"{awaited}: until they are there, no embedding is named the best."
         )
     ranked = view.chosen.sort_values("ρ_w", ascending=False, kind="stable")["embedding"].tolist()
     by = {}
-    if found and found.differences:
-        by["votes"] = evaluate_tokens.by_votes(found.differences)
+    if intervals and intervals.differences:
+        by["votes"] = evaluate_tokens.by_votes(intervals.differences)
     if tokens and tokens.n_tokens:
         by["tokens"] = tokens.told("rho_w")
     apart = frame.plain(evaluate_tokens.not_told_apart_text(ranked, by))
-    leads = HeadlineFigure.of(row, found, "ρ_w")
+    leads = HeadlineFigure.of(row, intervals, "ρ_w")
     return (
-        f"**{_leads(view, leaders, leads.value)}**{leads.between}{apart_said} on {of_items}{common}."
+        f"**{_leaders_sentence(view, leaders, leads.value)}**{leads.between}{apart_said} on {of_items}{common}."
         f"{f' {apart[:1].upper()}{apart[1:]}.' if apart else ''}"
     )
 
 
-def _leads(view: EvaluateView, leaders: pd.DataFrame, value: str) -> str:
+def _leaders_sentence(view: EvaluateView, leaders: pd.DataFrame, value: str) -> str:
     """Which embeddings lead, and whether over fewer items than another has."""
     names = evaluate_tokens.with_and([frame.plain(name) for name in leaders["embedding"]])
     compared = view.compared
@@ -180,11 +182,11 @@ class HeadlineFigure:
     between: str = ""
 
     @staticmethod
-    def of(row: pd.Series, found: IntervalsView | None, label: str) -> HeadlineFigure:
+    def of(row: pd.Series, intervals: IntervalsView | None, label: str) -> HeadlineFigure:
         """The figure of an embedding, a row of the view's tables."""
-        if found and found.compared is not None:
+        if intervals and intervals.compared is not None:
             key = next(key for key, each in FIGURES if each == label)
-            figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[row["embedding"]]
+            figures = dict(zip(intervals.compared.names, intervals.compared.figures, strict=True))[row["embedding"]]
             value, lower, upper = getattr(figures, key).by_votes
             if value is not None:
                 between = f"{with_decimals(lower)} to {with_decimals(upper)}"

@@ -46,8 +46,8 @@ class Visit:
         if id_ is not None:
             return _read(wanted, id_, self.view, self.project)
         if name in self.shared.at_once:
-            return _shown(wanted, _measured(wanted, self.project), self.view, self.project)
-        return None if name in self.shared.by_job else _asked(wanted, button, self.view, self.project, help)
+            return _for_page(wanted, _measured(wanted, self.project), self.view, self.project)
+        return None if name in self.shared.by_job else _on_request(wanted, button, self.view, self.project, help)
 
     def is_coming(self, name: str) -> bool:
         """Whether a job measures it now."""
@@ -81,8 +81,8 @@ class Visit:
         if not self.job.ended:
             mine = self.job.params == params_of(self.wanted)
             what = "Intervals" if any(map(self.is_coming, INTERVALS)) else "More figures"
-            said = f"{what} are being computed" if mine else "Figures for other settings come first"
-            jobs.watch(self.job.id, partial(_bar, said), self.job.id)
+            doing = f"{what} are being computed" if mine else "Figures for other settings come first"
+            jobs.watch(self.job.id, partial(_bar, doing), self.job.id)
             return
         if self.job.state == "failed":
             st.warning(frame.plain(f"{self.wanted.doing} ended early. {self.job.error}"))
@@ -93,15 +93,21 @@ def visit(view: EvaluateView, project: Project) -> Visit:
     """What is there for a visit. What takes long and isn't there is begun, unless it was before and ended early."""
     wanted = _wanted(FIRST, view, project)
     kept = _kept_ids(wanted)
-    found = Visit(view, project, kept, share_out([figure for figure in wanted if kept[figure.name] is None]), None)
-    return Visit(view, project, kept, found.shared, _job(found.wanted)) if found.shared.by_job else found
+    without_job = Visit(
+        view, project, kept, share_out([figure for figure in wanted if kept[figure.name] is None]), None
+    )
+    return (
+        Visit(view, project, kept, without_job.shared, _job(without_job.wanted))
+        if without_job.shared.by_job
+        else without_job
+    )
 
 
 def kept(names: Sequence[str], view: EvaluateView, project: Project) -> list[Any]:
     """Figures that are kept of the project as it stands; None for one that isn't, and nothing is begun."""
     wanted = _wanted(names, view, project)
     ids = _kept_ids(wanted)
-    return [None if (id_ := ids[of.name]) is None else _read(of, id_, view, project) for of in wanted]
+    return [None if (id_ := ids[each.name]) is None else _read(each, id_, view, project) for each in wanted]
 
 
 def _wanted(names: Sequence[str], view: EvaluateView, project: Project) -> list[OfEvaluation[Any]]:
@@ -109,25 +115,26 @@ def _wanted(names: Sequence[str], view: EvaluateView, project: Project) -> list[
 
 
 def _kept_ids(wanted: Sequence[OfEvaluation[Any]]) -> dict[str, str | None]:
-    """By name the row that keeps a figure."""
+    """By figure's name the id of the job's row that stores it; None where there is none."""
     return dict(zip((figure.name for figure in wanted), stored_ids(frame.store(), wanted), strict=True))
 
 
 def _read(wanted: OfEvaluation[Any], job_id: str, view: EvaluateView, project: Project) -> Any:
-    """What a row keeps, read once."""
-    found = cache.kept(frame.store(), project, wanted, rows.read_job(frame.store(), job_id))
-    return _shown(wanted, found, view, project)
+    """The figure that a job's row stores, read once."""
+    measured = cache.kept(frame.store(), project, wanted, rows.read_job(frame.store(), job_id))
+    return _for_page(wanted, measured, view, project)
 
 
-def _shown(wanted: OfEvaluation[Any], found: MeasuredFigure[Any], view: EvaluateView, project: Project) -> Any:
-    """What a page shows of a figure: the result itself, but for bounds, which come beside those of the view."""
+def _for_page(wanted: OfEvaluation[Any], measured: MeasuredFigure[Any], view: EvaluateView, project: Project) -> Any:
+    """A figure as pages take it: its result, or, for bounds, a view with intervals."""
     make = _SHOWN.get(wanted.name)
     if make is None:
-        return found.result
-    return cache.of_figure(wanted.name, frame.store(), project, found, lambda: make(view, found.result))
+        return measured.result
+    return cache.of_figure(wanted.name, frame.store(), project, measured, lambda: make(view, measured.result))
 
 
 def _measured(wanted: OfEvaluation[Any], project: Project) -> MeasuredFigure[Any]:
+    """A figure measured at once."""
     with st.spinner(f"{wanted.doing} …", show_time=True):
         return cache.measured(frame.store(), project, wanted)
 
@@ -151,18 +158,19 @@ def _job(wanted: FirstVisit) -> rows.Job | None:
         return None
 
 
-def _bar(said: str, job: rows.Job) -> None:
+def _bar(doing: str, job: rows.Job) -> None:
     """How far a job is."""
-    st.progress(job.share, text=f"{said}, {percent(job.share)}. You may leave this page.")
+    st.progress(job.share, text=f"{doing}, {percent(job.share)}. You may leave this page.")
 
 
 def figure(name: str, button: str, view: EvaluateView, project: Project, *extra: Any, help: str = "") -> Any:
     """A figure that is asked for; None as long as it isn't there: its `button` or its job is shown. What is short is
     there at once."""
-    return _asked(figure_of(name, project.id, view, project.revision, *extra), button, view, project, help)
+    return _on_request(figure_of(name, project.id, view, project.revision, *extra), button, view, project, help)
 
 
-def _asked(wanted: OfEvaluation[Any], button: str, view: EvaluateView, project: Project, help: str) -> Any:
+def _on_request(wanted: OfEvaluation[Any], button: str, view: EvaluateView, project: Project, help: str) -> Any:
+    """A figure behind its button; None as long as it isn't there."""
     key = f"{wanted.name}-{project.id}-{'-'.join(map(str, wanted.extra))}"
-    found = jobs.figure(wanted, project, button, key=key, help=help or None)
-    return None if found is None else _shown(wanted, found, view, project)
+    measured = jobs.figure(wanted, project, button, key=key, help=help or None)
+    return None if measured is None else _for_page(wanted, measured, view, project)

@@ -65,18 +65,18 @@ def _switch(view: JudgesView, project: Project) -> None:
     label = "Another model, or switch it off" if settings else "Switch a language model on"
     with st.expander(label, icon=":material/smart_toy:"):
         with st.form(f"judge-{project.id}", border=False):
-            wanted = _form(settings or _FIRST, is_new=settings is None)
+            new_settings = _form(settings or _FIRST, is_new=settings is None)
             st.caption(
                 "Any server that speaks /v1/chat/completions: vLLM, llama.cpp, Ollama, or a paid one. A key comes "
                 f"from the environment variable {KEY}, set before Runoff is started; it is written nowhere."
             )
             on = st.form_submit_button("Switch it on", icon=":material/cloud_upload:")
         if on:
-            _switch_on(project, wanted)
+            _switch_on(project, new_settings)
         if settings is not None:
             frame.command_button(
                 "Switch it off",
-                partial(_off, project.id),
+                partial(_switch_off, project.id),
                 done="Nothing is sent any more. What was answered stays.",
                 icon=":material/cloud_off:",
                 key=f"judge-off-{project.id}",
@@ -84,6 +84,7 @@ def _switch(view: JudgesView, project: Project) -> None:
 
 
 def _form(first: JudgeSettings, *, is_new: bool) -> JudgeSettings:
+    """The settings of a language model as they stand in the form."""
     left, right = st.columns(2)  # a row each, so that on a phone they stand in this order
     address = left.text_input(
         "Address of the server", "" if is_new else first.address, placeholder=_FIRST.address, help="Without /v1."
@@ -99,15 +100,15 @@ def _form(first: JudgeSettings, *, is_new: bool) -> JudgeSettings:
     )  # fmt: skip
     left, right = st.columns(2)
     price = "In the money of the plan. With both, the page says what a vote costs."
-    sent = left.number_input("Price of a million tokens sent", 0.0, 1e6, first.input_price, help=price)
-    answered = right.number_input("Price of a million tokens answered", 0.0, 1e6, first.output_price, help=price)
+    input_price = left.number_input("Price of a million tokens sent", 0.0, 1e6, first.input_price, help=price)
+    output_price = right.number_input("Price of a million tokens answered", 0.0, 1e6, first.output_price, help=price)
     at_once = left.number_input("Comparisons asked at the same time", 1, MAX_AT_ONCE, first.at_once)
-    return JudgeSettings(address, model, temperature, most, sent, answered, int(at_once))
+    return JudgeSettings(address, model, temperature, most, input_price, output_price, int(at_once))
 
 
-def _switch_on(project: Project, wanted: JudgeSettings) -> None:
+def _switch_on(project: Project, new_settings: JudgeSettings) -> None:
     try:
-        settings = checked(wanted)
+        settings = checked(new_settings)
     except RunoffError as error:
         frame.show_error(error)
         return
@@ -117,7 +118,7 @@ def _switch_on(project: Project, wanted: JudgeSettings) -> None:
     )  # fmt: skip
 
 
-def _off(project_id: str, store: object, *, expected_revision: int) -> None:
+def _switch_off(project_id: str, store: object, *, expected_revision: int) -> None:
     switch_off(frame.store(), project_id, CHAT, expected_revision=expected_revision)
 
 
@@ -149,44 +150,44 @@ def _records(view: JudgesView, project: Project, n0: float) -> None:
     st.dataframe(view.table, hide_index=True, alt="What language models were asked")
     names = {judge.id: f"{judge.name}, {view.ballot_of(judge)}" for judge in view.judges}
     chosen = choosers.selectbox(
-        "Record", names, key=f"judge-record-{project.id}", apart=lambda id_: _begun(view.judges, id_)
+        "Record", names, key=f"judge-record-{project.id}", apart=lambda id_: _began_at(view.judges, id_)
     )
     judge = next(judge for judge in view.judges if judge.id == chosen)
     if judge.n_missing:
         st.caption(
             f"{many(judge.n_missing, 'answer')} are still missing: ask for as many comparisons again, and it goes on."
         )
-    wanted = JudgeFigure(project.id, project.revision, judge.id, judge.n_attempts, n0)
-    found = jobs.figure(wanted, project, "Compare it with people", key=f"judge-figure-{judge.id}")
-    if found is not None:
-        _figures(found.result, judge, project.id)
+    figure = JudgeFigure(project.id, project.revision, judge.id, judge.n_attempts, n0)
+    measured = jobs.figure(figure, project, "Compare it with people", key=f"judge-figure-{judge.id}")
+    if measured is not None:
+        _figures(measured.result, judge, project.id)
 
 
-def _begun(judges: tuple[ModelJudge, ...], id_: int) -> str:
+def _began_at(judges: tuple[ModelJudge, ...], id_: int) -> str:
     return next(judge.began_at[:19] for judge in judges if judge.id == id_)
 
 
-def _figures(found: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
-    st.markdown(plain(view_of.answers_said(found)))
-    table = view_of.figures_table(found)
+def _figures(figures: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
+    st.markdown(plain(view_of.answers_said(figures)))
+    table = view_of.figures_table(figures)
     words = {name: table[name].map(plain) for name in ("figure", "from")}  # a reason may name anything
     tables.of_cells(table.assign(**words), "The model beside people")
     st.caption(ABOUT)
     st.markdown("###### Agreement by the gap of people's scores")
-    if found.no_gaps:
-        st.caption(plain(found.no_gaps))
+    if figures.no_gaps:
+        st.caption(plain(figures.no_gaps))
     else:
-        tables.of_cells(view_of.gaps_table(found), "Agreement by the gap of scores")
+        tables.of_cells(view_of.gaps_table(figures), "Agreement by the gap of scores")
         st.caption(
             "How often the model, with its 90% interval, and people name the item that people's scores have higher; a "
             "tie counts half. People's own votes made these scores, so theirs is a little too high."
         )
-    _powered(found, judge, project_id)
+    _powered(figures, judge, project_id)
     with st.expander("What it was told before each comparison"):
         st.code(judge.prompt, language=None, wrap_lines=True)
     files = (
         ("Its answers (CSV)", "answers", view_of.answers_csv, False),
-        ("Its own ranking (CSV)", "ranking", view_of.ranking_csv, found.ranking.n_common == 0),
+        ("Its own ranking (CSV)", "ranking", view_of.ranking_csv, figures.ranking.n_common == 0),
     )
     with st.container(horizontal=True):
         for name, what, make, is_off in files:
@@ -196,16 +197,16 @@ def _figures(found: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
             )  # fmt: skip
 
 
-def _powered(found: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
+def _powered(figures: JudgeFigures, judge: ModelJudge, project_id: str) -> None:
     """The estimates of the ballot with the model's help, beside those by people's votes alone."""
     st.markdown("###### The whole ballot, with the model's help")
-    if found.powered.reason:
-        st.caption(plain(found.powered.reason))
+    if figures.powered.reason:
+        st.caption(plain(figures.powered.reason))
         return
-    tables.of_cells(view_of.powered_table(found), "People's votes alone, and with the model's help")
-    st.caption(f"{POWERED} {found.powered.no_intervals}")
+    tables.of_cells(view_of.powered_table(figures), "People's votes alone, and with the model's help")
+    st.caption(f"{POWERED} {figures.powered.no_intervals}")
     st.download_button(
-        "θ of both kinds (CSV)", partial(view_of.powered_csv, frame.store(), project_id, found),
+        "θ of both kinds (CSV)", partial(view_of.powered_csv, frame.store(), project_id, figures),
         f"{slug(judge.model)}-powered.csv", "text/csv", on_click="ignore", icon=":material/download:",
         key=f"judge-powered-{judge.id}",
     )  # fmt: skip

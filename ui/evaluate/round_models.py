@@ -21,11 +21,11 @@ def show_rounds(project: Project, area_id: int | None, kind: RoundKind) -> None:
     closed = [one for one in kinds.rounds(project, area_id, kind) if not one.round.is_open]
     if not closed:
         frame.nothing_yet(f"No round of {kind.about.label} is closed yet.", "collect", "collect answers")
-    found = kinds.one_of(project, area_id, closed)
-    _models(project, found, view.file_stem_of(project.name, found.round))
+    round_view = kinds.one_of(project, area_id, closed)
+    _models(project, round_view, view.file_stem_of(project.name, round_view.round))
 
 
-def _models(project: Project, found: RoundView, stem: str) -> None:
+def _models(project: Project, round_view: RoundView, stem: str) -> None:
     opened, problems = view.opened_models(frame.store(), project.id)
     for problem in problems:
         st.warning(frame.plain(problem))
@@ -33,12 +33,12 @@ def _models(project: Project, found: RoundView, stem: str) -> None:
         st.caption("There is no embedding in this project yet: import one on the Embeddings page.")
         return
     ranked = partial(view.models, opened=opened)
-    make = partial(cache.load_round, ranked, frame.store(), project, found.round)
+    make = partial(cache.load_round, ranked, frame.store(), project, round_view.round)
     try:
         table = make()
     except RunoffError as error:
         frame.show_error(error)
         return
-    about = view.MODEL_HELP if found.round.kind.about.scores_items else target_groups.HELP
+    about = view.MODEL_HELP if round_view.round.kind.about.scores_items else target_groups.HELP
     show_table(table, about, "Models against the round")
     download("Download the models (CSV)", make, f"{stem}-models.csv")

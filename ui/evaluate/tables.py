@@ -38,9 +38,9 @@ def votes_intervals(visit: Visit, settings: Settings) -> IntervalsView | None:
     """Intervals over votes, by a job that begins by itself unless votes are many; None until they are there."""
     if settings.has_more and "votes" not in visit.shared.on_request:
         again = f"Resample {MANY:,} times"
-        found: IntervalsView | None = jobs.figure("votes", again, visit.view, visit.project, MANY)
-        if found is not None:
-            return found
+        resampled: IntervalsView | None = jobs.figure("votes", again, visit.view, visit.project, MANY)
+        if resampled is not None:
+            return resampled
     about = "Resamples the voters: a minute for 400,000 votes."
     few: IntervalsView | None = visit.figure("votes", "Compute intervals over votes", help=about)
     return few
@@ -49,8 +49,8 @@ def votes_intervals(visit: Visit, settings: Settings) -> IntervalsView | None:
 def token_intervals(visit: Visit) -> TokenIntervalsView | None:
     """Intervals over tokens, by a job that begins by itself unless items are many; None until they are there."""
     about = "A few seconds per embedding for a few thousand items."
-    found: TokenIntervalsView | None = visit.figure("tokens", "Compute intervals over tokens", help=about)
-    return found
+    intervals: TokenIntervalsView | None = visit.figure("tokens", "Compute intervals over tokens", help=about)
+    return intervals
 
 
 def scale_of(visit: Visit) -> tuple[Scale, Scale]:
@@ -78,7 +78,7 @@ def of_cells(table: pd.DataFrame, alt: str) -> None:
 def show(
     visit: Visit,
     settings: Settings,
-    found: IntervalsView | None,
+    intervals: IntervalsView | None,
     tokens: TokenIntervalsView | None,
     scale: tuple[Scale, Scale],
 ) -> None:
@@ -87,24 +87,24 @@ def show(
     What a job is about to bring has its place already, so that nothing moves when it comes.
     """
     view, label = visit.view, settings.figure
-    with_votes = found.view if found else view
+    with_votes = intervals.view if intervals else view
     with_shares, no_share = evaluate_scale.with_shares(with_votes, scale[1])
     chart, table = None, pd.DataFrame()
     if view.compared is not None:
-        chart, table = _chart(visit, found, tokens, view.compared, scale, label)
+        chart, table = _chart(visit, intervals, tokens, view.compared, scale, label)
         chart_files.draw(chart, alt="Figures of the embeddings")
         if len(view.evaluations) > evaluation.MOST_MODELS:
             st.caption(
                 f"The chart shows the first {evaluation.MOST_MODELS} of {many(len(view.evaluations), 'embedding')}, "
                 "the table all of them."
             )
-    _leaderboard(visit, label, found, with_votes, with_shares, is_top_coming=visit.is_coming("top"))
+    _leaderboard(visit, label, intervals, with_votes, with_shares, is_top_coming=visit.is_coming("top"))
     if chart is not None:
         is_drawn = {"votes": "bars", "tokens": "bars", "floor": "floor"} | ({"top": "top"} if label in WITH_TOP else {})
         coming = {sign for figure, sign in is_drawn.items() if visit.is_coming(figure)}
         plotted, named, floor, top = chart.args[:4]
         st.caption(evaluation.signs_said(plotted, named, floor, top, coming))
-    for problem in (found.problem if found else "", tokens.problem if tokens else ""):
+    for problem in (intervals.problem if intervals else "", tokens.problem if tokens else ""):
         if problem:
             st.caption(frame.plain(problem))
     _blanks(view, [label], by_area=False)
@@ -129,15 +129,15 @@ def _blanks(view: EvaluateView, labels: Collection[str], *, by_area: bool) -> No
 def _leaderboard(
     visit: Visit,
     label: str,
-    found: IntervalsView | None,
+    intervals: IntervalsView | None,
     with_votes: EvaluateView,
     with_shares: EvaluateView,
     *,
     is_top_coming: bool,
 ) -> None:
-    told = evaluate_tokens.by_votes(found.differences, dict(_KEYS)[label]) if found else ()
+    differences = evaluate_tokens.by_votes(intervals.differences, dict(_KEYS)[label]) if intervals else ()
     table = leaderboard.leaderboard(
-        with_votes, label, told, shares=with_shares, is_coming=visit.is_coming("votes") and label != "Pearson"
+        with_votes, label, differences, shares=with_shares, is_coming=visit.is_coming("votes") and label != "Pearson"
     )
     if is_top_coming and label in WITH_TOP and leaderboard.POSSIBLE not in table:
         table.insert(3, leaderboard.POSSIBLE, leaderboard.TO_COME_SHORT)
@@ -149,29 +149,31 @@ _KEYS = [(label, key) for key, label in FIGURES]
 
 def _chart(
     visit: Visit,
-    found: IntervalsView | None,
+    intervals: IntervalsView | None,
     tokens: TokenIntervalsView | None,
     compared: ModelComparison,
     scale: tuple[Scale, Scale],
     figure: str,
 ) -> tuple[chart_files.DrawnChart, pd.DataFrame]:
     """The chart of a figure of all embeddings, and the table behind it."""
-    by_votes = found.compared if found else None
+    by_votes = intervals.compared if intervals else None
     joined = evaluate_tokens.joined(by_votes, tokens.compared if tokens else None, compared)
     table = evaluate_tokens.figures_table(joined)
     floor, top = scale
     coming = [kind for kind, name in KINDS_OF.items() if visit.is_coming(name)]
     yardsticks = top.top.replace({"model": YARDSTICKS}) if len(top.top) else top.top
-    shown = table[table["figure"] == figure]
+    rows = table[table["figure"] == figure]
     named = visit.view.named(figure)
     band = floor.band(figure)
-    return partial(evaluation.figures_by_model, shown, figure, band, yardsticks, coming, title=named), table
+    return partial(evaluation.figures_by_model, rows, figure, band, yardsticks, coming, title=named), table
 
 
-def by_area(visit: Visit, settings: Settings, found: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
+def by_area(
+    visit: Visit, settings: Settings, intervals: IntervalsView | None, tokens: TokenIntervalsView | None
+) -> None:
     """The chosen figure in every area."""
     coming = [unit for unit in ("votes", "tokens") if visit.is_coming(unit)]
-    compared = (each.compared if each else None for each in (found, tokens))
+    compared = (each.compared if each else None for each in (intervals, tokens))
     table = leaderboard.by_area(visit.view, settings.figure, *compared, coming=coming)
     of_cells(table, "Embeddings by area")
     st.caption(
@@ -220,12 +222,12 @@ def _floor_and_top(view: EvaluateView, floor: Scale, top: Scale, *, is_coming: b
 
 def _table(view: EvaluateView, table: pd.DataFrame, alt: str) -> None:
     """Numbers, the best by ρ_w first; the yardsticks stay in their order. What is covered stands where it differs."""
-    shown = table.dropna(axis="columns", how="all") if len(table) else table
-    if "model" not in shown and "ρ_w" in shown:
-        shown = shown.sort_values("ρ_w", ascending=False, kind="stable")
-    cells: dict[str, Any] = {name: shown[name] for name in ("embedding", "model") if name in shown}
-    cells |= {view.named(name): shown[name].map(with_decimals) for name in dict(_KEYS) if name in shown}
-    if "covered" in shown and (shown["covered"] < shown["items"]).any():
-        counts = zip(shown["covered"], shown["items"], strict=True)
+    rows = table.dropna(axis="columns", how="all") if len(table) else table
+    if "model" not in rows and "ρ_w" in rows:
+        rows = rows.sort_values("ρ_w", ascending=False, kind="stable")
+    cells: dict[str, Any] = {name: rows[name] for name in ("embedding", "model") if name in rows}
+    cells |= {view.named(name): rows[name].map(with_decimals) for name in dict(_KEYS) if name in rows}
+    if "covered" in rows and (rows["covered"] < rows["items"]).any():
+        counts = zip(rows["covered"], rows["items"], strict=True)
         cells["covered"] = [f"{covered:,} of {items:,}" for covered, items in counts]
     of_cells(pd.DataFrame(cells), alt)

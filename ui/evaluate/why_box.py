@@ -68,9 +68,9 @@ def _of_figure(visit: Visit, table: pd.DataFrame, label: str, alt: str, file: st
     """One figure of a table of all, which is there as a file."""
     others = [name for _, name in FIGURES if name != label]
     named = visit.view.named(label)
-    shown = table.drop(columns=others).rename(columns={"n": "number", label: named})
-    shown[named] = [with_decimals(value) for value in shown[named]]
-    tables.of_cells(shown, alt)
+    texts = table.drop(columns=others).rename(columns={"n": "number", label: named})
+    texts[named] = [with_decimals(value) for value in texts[named]]
+    tables.of_cells(texts, alt)
     st.download_button(
         "All figures of this table (CSV)", partial(table_for_spreadsheets, table), file, "text/csv",
         key=f"file-{file}", on_click="ignore", icon=":material/download:", type="tertiary",
@@ -161,7 +161,7 @@ def _worst(why: WhyView) -> None:
 
 def _hubs(why: WhyView, view: EvaluateView) -> None:
     st.markdown("##### Hubs")
-    found = why.crowded[why.crowded["is_hub"]]
+    hubs = why.crowded[why.crowded["is_hub"]]
     about = (
         f"Of the {many(why.top, 'item')} that the embedding ranks highest, a tenth of all it covers: how many hold "
         "each token?"
@@ -169,12 +169,12 @@ def _hubs(why: WhyView, view: EvaluateView) -> None:
     if why.skewness is not None:
         skew = f"The skewness of these numbers is {with_decimals(why.skewness, 2)}; 0 has no hubs."
         about = f"{about} {skew}"
-    if not len(found):
+    if not len(hubs):
         st.caption(f"{about} No token is in twice as many of them as of people's highest.")
         return
     st.caption(f"{about} These tokens are in at least twice as many of them as of people's highest:")
     three = st.column_config.NumberColumn(format="%.1f")
-    named = found.head(10).drop(columns="is_hub").rename(columns={"by_model": "by embedding", "by_people": "by people"})
+    named = hubs.head(10).drop(columns="is_hub").rename(columns={"by_model": "by embedding", "by_people": "by people"})
     config = dict.fromkeys(("by embedding", "by people", "more"), three)
     st.dataframe(named, hide_index=True, column_config=config, alt="Hubs of the embedding")
 
@@ -187,9 +187,9 @@ def _contrast(view: EvaluateView, place: int, stem: str, project: Project) -> No
         return
     value = "|cos|" if view.notion == "relatedness" else "cos"
     if curves["pairs"].nunique() > 5:  # more lines can't be told from each other
-        kept = [*list(dict.fromkeys(curves["pairs"]))[:4], "random pairs"]
+        first_curves = [*list(dict.fromkeys(curves["pairs"]))[:4], "random pairs"]
         st.caption("The first four areas.")
-        curves = curves[curves["pairs"].isin(kept)]
+        curves = curves[curves["pairs"].isin(first_curves)]
     alt = "Values by area and of random pairs"
     chart_files.show(partial(campaign_charts.similarity_curves, curves, value), curves, name=f"{stem}-areas", alt=alt)
     st.caption(
@@ -203,10 +203,10 @@ def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
     area = choosers.selectbox("Area", areas, key=f"map-{project.id}")
     if area is None:
         return
-    found = jobs.figure("map", "Draw the map", view, project, place, area)
-    if found is None:
+    layout = jobs.figure("map", "Draw the map", view, project, place, area)
+    if layout is None:
         return
-    points, kept = found.points, found.share
+    points, share = layout.points, layout.share
     chart_files.show(
         partial(evaluation_charts.layout_map, points),
         points,
@@ -214,7 +214,7 @@ def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
         alt=f"Tokens of {area} in the plane",
     )
     st.caption(
-        f"What is near by cosine is near here, as far as two dimensions allow: they keep {percent(kept)} of the "
+        f"What is near by cosine is near here, as far as two dimensions allow: they keep {percent(share)} of the "
         "squared distances. The axes mean nothing."
     )
 
@@ -231,6 +231,6 @@ def _spellings(why: WhyView) -> None:
         n = len(evaluation.found_as)
         label = plural(n, "{n} token found under another spelling", "{n} tokens found under another spelling")
         with st.expander(label):
-            found = [{"token": token, "found as": name} for token, name in evaluation.found_as.items()]
+            respelled = [{"token": token, "found as": name} for token, name in evaluation.found_as.items()]
             alt = "Tokens found under another spelling"
-            st.dataframe(found, hide_index=True, alt=alt)
+            st.dataframe(respelled, hide_index=True, alt=alt)

@@ -40,10 +40,10 @@ def with_model_answers(project: Project) -> bool:
 
 
 def whole(project: Project, model_answers: bool) -> None:
-    """The recommended file, made when it is asked for."""
-    wanted = DatasetFile(project.id, project.revision, model_answers)
-    found = jobs.figure(
-        wanted,
+    """The download of the recommended file, the dataset's zip, made on request."""
+    figure = DatasetFile(project.id, project.revision, model_answers)
+    measured = jobs.figure(
+        figure,
         project,
         "Make the dataset to publish (zip)",
         key=f"publication-{project.id}-{model_answers}",
@@ -51,14 +51,14 @@ def whole(project: Project, model_answers: bool) -> None:
         type="primary",
         icon=":material/inventory_2:",
     )
-    if found is None:
+    if measured is None:
         st.caption(_ABOUT)
         return
-    made = found.result
+    file = measured.result
     st.download_button(
-        f"Download the dataset (zip, {max(made.size / 1e6, 0.1):.1f} MB)",
-        found.read_file,
-        made.filename,
+        f"Download the dataset (zip, {max(file.size / 1e6, 0.1):.1f} MB)",
+        measured.read_file,
+        file.filename,
         "application/zip",
         type="primary",
         icon=":material/download:",
@@ -69,35 +69,35 @@ def whole(project: Project, model_answers: bool) -> None:
             ("Datasheet (page)", "datasheet.html", "text/html"),
             ("Datasheet (Markdown)", "datasheet.md", "text/markdown"),
         ):
-            stem = made.filename.removesuffix(".zip")
-            make = partial(_member, found, path)
+            stem = file.filename.removesuffix(".zip")
+            make = partial(_member, measured, path)
             st.download_button(label, make, f"{stem}-{path}", mime, on_click="ignore", icon=":material/description:")
-    for path, why in made.left_out.items():
+    for path, why in file.left_out.items():
         st.caption(frame.plain(f"Not in it: {path}. {why}"))
 
 
-def _member(made: MeasuredFigure[MadeFile], path: str) -> bytes:
-    return read_published(made.read_file()).files[path]
+def _member(measured: MeasuredFigure[MadeFile], path: str) -> bytes:
+    return read_published(measured.read_file()).files[path]
 
 
 def formats(view: DatasetFiles, *, expanded: bool = False) -> None:
     """Single files, each made when it is downloaded."""
     with st.expander("Single files and other formats", expanded=expanded):
-        for found in view.formats:
-            problem = view.problems.get(found.label, "")
+        for each in view.formats:
+            problem = view.problems.get(each.label, "")
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.download_button(
-                    found.label,
-                    partial(found.make, view.dataset),
-                    f"{view.stem}{found.ending}",
-                    found.mime,
-                    key=f"format-{found.ending}",
+                    each.label,
+                    partial(each.make, view.dataset),
+                    f"{view.stem}{each.ending}",
+                    each.mime,
+                    key=f"format-{each.ending}",
                     icon=":material/download:",
                     on_click="ignore",
                     disabled=bool(problem),
                     width=220,  # all alike, so that what is said of them stands in one column
                 )
-                st.caption(frame.plain(problem or found.about))
+                st.caption(frame.plain(problem or each.about))
 
 
 def show_rounds(project: Project, area_id: int | None, kind: RoundKind) -> None:
@@ -105,12 +105,12 @@ def show_rounds(project: Project, area_id: int | None, kind: RoundKind) -> None:
     closed = [one for one in kinds.rounds(project, area_id, kind) if not one.round.is_open]
     if not closed:
         frame.nothing_yet(f"No round of {kind.about.label} is closed yet.", "collect", "collect answers")
-    found = kinds.one_of(project, area_id, closed)
-    stem = view.file_stem_of(project.name, found.round)
+    round_view = kinds.one_of(project, area_id, closed)
+    stem = view.file_stem_of(project.name, round_view.round)
     if not kind.about.scores_items:
-        _groups(project, found, stem)
+        _groups(project, round_view, stem)
         return
-    files = cache.load_round(view.files, frame.store(), project, found.round)
+    files = cache.load_round(view.files, frame.store(), project, round_view.round)
     st.caption("The command evaluate takes the dataset, as any other.")
     formats(files, expanded=True)
     st.subheader("What is in it")
@@ -127,9 +127,9 @@ def show_rounds(project: Project, area_id: int | None, kind: RoundKind) -> None:
         st.code(files.description, language=None, wrap_lines=True)
 
 
-def _groups(project: Project, found: view.RoundView, stem: str) -> None:
+def _groups(project: Project, round_view: view.RoundView, stem: str) -> None:
     """Groups with the share of people who prefer one word of a target to another."""
-    words = cache.load_round(view.compared_words, frame.store(), project, found.round)
+    words = cache.load_round(view.compared_words, frame.store(), project, round_view.round)
     with st.container(horizontal=True):
         about = f"{many(len(words), 'comparison')} of two words, each with the share of people behind it."
         download_groups(words, stem, about)

@@ -93,21 +93,21 @@ _MARKS = ("provisional", "simulated")
 def releases_box(project: Project, view: ExportView, model_answers: bool) -> None:
     """The versions, and a form for the next."""
     st.subheader("Versions")
-    for found in view.releases:
+    for release in view.releases:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.download_button(
-                f"Version {found.version}",
-                partial(release_bytes, frame.store(), found),
-                f"{slug(project.name)}-{found.version}.zip",
+                f"Version {release.version}",
+                partial(release_bytes, frame.store(), release),
+                f"{slug(project.name)}-{release.version}.zip",
                 "application/zip",
-                key=f"release-{found.id}",
+                key=f"release-{release.id}",
                 icon=":material/download:",
                 on_click="ignore",
             )
-            figures = f"{many(found.detail.get('items', 0), 'item')}, {many(found.detail.get('votes', 0), 'vote')}"
-            marks = [mark for mark in _MARKS if found.detail.get(mark)]
-            told = ", ".join([f"{moment(found.at)} UTC", figures, *marks])
-            st.caption(frame.plain(f"{told}. {found.note}" if found.note else told))
+            figures = f"{many(release.detail.get('items', 0), 'item')}, {many(release.detail.get('votes', 0), 'vote')}"
+            marks = [mark for mark in _MARKS if release.detail.get(mark)]
+            description = ", ".join([f"{moment(release.at)} UTC", figures, *marks])
+            st.caption(frame.plain(f"{description}. {release.note}" if release.note else description))
     if not view.releases:
         st.caption("None yet. A released version is kept byte for byte, whatever happens to the project.")
     _release(project, view, model_answers)
@@ -145,18 +145,18 @@ def _compare(project: Project, view: ExportView) -> None:
         if not st.toggle("Compare them", key=f"diff-{project.id}"):
             return
         try:
-            found = cache.load_diff(frame.store(), project, before or NOW, after or NOW)
+            changes = cache.load_diff(frame.store(), project, before or NOW, after or NOW)
         except RunoffError as error:
             frame.show_error(error)
             return
-        if found.same:
+        if changes.same:
             st.markdown("**The same items with the same scores.**")
-        lines = diff_lines(found)
+        lines = diff_lines(changes)
         st.dataframe(lines, hide_index=True, alt="What changed, in numbers")
-        if found.n_ranks_moved:
-            _items(found.moved, "Moved furthest")
-        _items(found.added, "Added")
-        _items(found.removed, "Removed")
+        if changes.n_ranks_moved:
+            _items(changes.moved, "Moved furthest")
+        _items(changes.added, "Added")
+        _items(changes.removed, "Removed")
 
 
 def _a_release(id_: int) -> str:
@@ -166,5 +166,5 @@ def _a_release(id_: int) -> str:
 def _items(table: pd.DataFrame, label: str) -> None:
     if len(table):
         st.caption(label)
-        shown, alt = table.head(100), f"{label}: the items"
-        st.dataframe(shown, hide_index=True, height=240, alt=alt)
+        rows, alt = table.head(100), f"{label}: the items"
+        st.dataframe(rows, hide_index=True, height=240, alt=alt)

@@ -59,6 +59,7 @@ def _number(label: str, value: int, lowest: int, highest: int, key: str, locked:
 
 
 def _overlap(old: CheckSettings, key: str, locked: bool) -> tuple[float, int]:
+    """The share of comparisons judged by several voters, 0 to 1, and by how many."""
     left, right = st.columns(2)
     with left:
         percent = st.number_input(
@@ -83,6 +84,7 @@ def _overlap(old: CheckSettings, key: str, locked: bool) -> tuple[float, int]:
 
 
 def _audit(old: CheckSettings, key: str, locked: bool) -> tuple[int, int]:
+    """How many cut items come back in a ballot, and the votes on each."""
     left, right = st.columns(2)
     with left:
         about = (
@@ -135,5 +137,5 @@ def checks_cost(project: Project, area_id: int | None, plan: Plan, settings: Pla
 
 def collected(store: Store, ballot: Ballot) -> None:
     """How many checks the open ballot carries, and how many answers came."""
-    if said := answered_text(store, ballot):
-        st.caption(frame.plain(said))
+    if sentence := answered_text(store, ballot):
+        st.caption(frame.plain(sentence))

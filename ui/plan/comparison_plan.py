@@ -32,7 +32,7 @@ def show(
     project: Project, area_id: int | None, standing: RankingStatus, headline: Any
 ) -> tuple[PlanSettings | None, GuessSource | None]:
     """All of the plan, its first line in `headline`; the settings as they stand in the widgets, and what items and
-    voters are guessed to be. None where they are no plan, which is told."""
+    voters are guessed to be. None, with an error on the page, where they make no plan."""
     standings = cache.load_standings(frame.store(), project)
     saved = read_plan(frame.store(), project.id, area_id)
     locked = bool(standing.ballots)
@@ -63,14 +63,14 @@ def show(
     plan_figures.wage_box(project.id, settings, cost, key=key, locked=locked)
     plan_figures.ballots(plan, settings, name=f"{slug(project.name)}-plan")
     for pair in given_away(frame.store(), project.id, settings.wording.examples):
-        shown = frame.plain(" – ".join(pair))
-        st.warning(f"An example shows {shown}, which voters are asked about too. Take another pair.")
+        pair_text = frame.plain(" – ".join(pair))
+        st.warning(f"An example shows {pair_text}, which voters are asked about too. Take another pair.")
     advice = st.container()
-    found, source = planner_box(project, area_id, settings, plan, key=key, locked=locked, unasked=settings == stored)
+    forecast, source = planner_box(project, area_id, settings, plan, key=key, locked=locked, unasked=settings == stored)
     with headline:
-        frame.first_line(plan_said(plan, cost, found), *([FIXED] if locked else []))
+        frame.first_line(plan_said(plan, cost, forecast), *([FIXED] if locked else []))
     with advice:
-        plan_figures.advice(plan, found)
+        plan_figures.advice(plan, forecast)
     registration_box(project, planned=saved is not None, locked=any(each.ballots for each in standings))
     return settings, source
 
@@ -121,18 +121,18 @@ def _budget_box(project_id: str, settings: PlanSettings, n_items: int, *, key: s
                 within = with_budget(settings, n_items, int(amount))
             else:
                 within = within_cost(settings, n_items, **({"hours": amount} if kind == "hours" else {"total": amount}))
-            found = within.plan(n_items)
+            affordable = within.plan(n_items)
         except PlanError as error:
             frame.show_error(error)
             return
-        said = appearances_text(found.appearances_by_ballot)
-        same = found.appearances_by_ballot == settings.plan(n_items).appearances_by_ballot
-        text = f"**M = {said}**: {found.n_comparisons:,} votes."
+        appearances = appearances_text(affordable.appearances_by_ballot)
+        same = affordable.appearances_by_ballot == settings.plan(n_items).appearances_by_ballot
+        text = f"**M = {appearances}**: {affordable.n_comparisons:,} votes."
         if same:
-            text = f"**M = {said}**: {found.n_comparisons:,} votes, as it is."
+            text = f"**M = {appearances}**: {affordable.n_comparisons:,} votes, as it is."
         st.markdown(text)
-        st.button("Use it", on_click=_use, args=(said, key), disabled=same)
+        st.button("Use it", on_click=_use, args=(appearances, key), disabled=same)
 
 
-def _use(said: str, key: str) -> None:
-    st.session_state[f"m-{key}"] = said
+def _use(appearances: str, key: str) -> None:
+    st.session_state[f"m-{key}"] = appearances

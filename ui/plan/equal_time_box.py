@@ -35,9 +35,9 @@ def equal_time_box(
     if not box.open:
         return
     with box:
-        known = settings or read_plan(frame.store(), project.id, area_id) or proposed_plan(n_items, project.seed)
+        usual = settings or read_plan(frame.store(), project.id, area_id) or proposed_plan(n_items, project.seed)
         try:
-            _box(project, area_id, n_items, known, source)
+            _box(project, area_id, n_items, usual, source)
         except RunoffError as error:
             frame.show_error(error)
 
@@ -52,13 +52,13 @@ def _box(
     source = source or guess_source(project, area_id, min(settings.n_voters, 1000))
     times = _times(project, area_id, settings)
     guess = cache.load_guess(frame.store(), project, area_id, source)
-    wanted = KindsAtEqualTime(project.id, 0, area_id, source, plan_fields(plan), settings.protocol, guess.digest())
-    found = jobs.figure(
-        wanted, project, "Compare the kinds", key=f"kinds-go-{project.id}", icon=":material/science:", help=None
+    figure = KindsAtEqualTime(project.id, 0, area_id, source, plan_fields(plan), settings.protocol, guess.digest())
+    measured = jobs.figure(
+        figure, project, "Compare the kinds", key=f"kinds-go-{project.id}", icon=":material/science:", help=None
     )
-    if found is None:
+    if measured is None:
         return
-    view = equal_time.view_of(found.result, times, settings.aim)
+    view = equal_time.view_of(measured.result, times, settings.aim)
     st.markdown(f"**{frame.plain(view.headline)}**")
     config = named(equal_time.HELP)
     for name, form in (("seconds", "%.1f"), ("judgements", "localized")):

@@ -35,19 +35,19 @@ def groups_editor(project: Project, start: tuple[TargetGroup, ...], key: str) ->
         groups = tuple(groups_of(read_groups(text).comparisons)) if text.strip() else ()
         _downloads(project, groups)
         return groups
-    held = f"_groups-{key}"
+    state_key = f"_groups-{key}"
     models = [one for one in read_embeddings(frame.store(), project.id) if one.has_vectors]
     if models:
         proposed = _propose(project, models, key)
         if proposed is not None:
-            st.session_state[held] = start, proposed
+            st.session_state[state_key] = start, proposed
             st.session_state[f"_turn-{key}"] = st.session_state.get(f"_turn-{key}", 0) + 1
     else:
         st.caption("To propose groups takes an embedding with vectors in this project.")
-    of, (kept, without) = st.session_state.get(held, (start, (list(start), [])))
-    if of != start:  # edits that were left behind, or saved meanwhile, are newer than the proposal
-        kept, without = list(start), []
-    if not kept:
+    proposed_from, (current, without) = st.session_state.get(state_key, (start, (list(start), [])))
+    if proposed_from != start:  # edits that were left behind, or saved meanwhile, are newer than the proposal
+        current, without = list(start), []
+    if not current:
         st.caption("There are no groups yet: propose some, or paste a text of target groups.")
         return ()
     st.caption("An embedding that proposes its own test is favoured by it: edit the groups, and rank others by them.")
@@ -55,7 +55,7 @@ def groups_editor(project: Project, start: tuple[TargetGroup, ...], key: str) ->
         listed = ", ".join(map(view.isolated, without))
         st.caption(frame.plain(f"Without a group, as the embedding lacks them or their area: {listed}"))
     edited = st.data_editor(
-        view.table(kept), hide_index=True, num_rows="dynamic", height=240,
+        view.table(current), hide_index=True, num_rows="dynamic", height=240,
         key=f"edit-{key}-{st.session_state.get(f'_turn-{key}', 0)}", alt="Groups to be ordered",
     )  # fmt: skip
     groups = tuple(view.from_table(edited))
@@ -64,7 +64,7 @@ def groups_editor(project: Project, start: tuple[TargetGroup, ...], key: str) ->
 
 
 def _propose(project: Project, models: list[Imported], key: str) -> Proposed | None:
-    """What is asked of the embedding, and the groups that it proposes once the button is pressed."""
+    """The settings of a proposal, and the groups proposed once the button is pressed; None before."""
     areas = read_areas(frame.store(), project.id)
     names = {ALL_AREAS: "All areas"} | {number: area.name for number, area in enumerate(areas)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -86,7 +86,7 @@ def _propose(project: Project, models: list[Imported], key: str) -> Proposed | N
     if not pressed:
         return None
     embedding = open_library(frame.store(), model)
-    found: list[TargetGroup] = []
+    proposed: list[TargetGroup] = []
     lacking: list[str] = []
     for number, one in enumerate(areas):
         if area not in (ALL_AREAS, number):
@@ -97,12 +97,12 @@ def _propose(project: Project, models: list[Imported], key: str) -> Proposed | N
             groups, without = draw_groups(
                 embedding, list(one.tokens), others=others, sizes=(sizes[0], sizes[1], sizes[2]), rng=rng
             )
-        taken = {group.target for group in found}
+        targets = {group.target for group in proposed}
         fewest = min(2, sizes[0])
-        usable = [group for group in groups if len(group.positives) >= fewest and group.target not in taken]
-        found += usable[: int(n_targets)]
+        usable = [group for group in groups if len(group.positives) >= fewest and group.target not in targets]
+        proposed += usable[: int(n_targets)]
         lacking += without
-    return found, lacking
+    return proposed, lacking
 
 
 def _an_area(number: int) -> str:

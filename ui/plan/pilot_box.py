@@ -29,6 +29,7 @@ def pilot_box(store: Store, project: Project, area_id: int | None, view: Collect
 
 
 def _offer(project: Project, area_id: int | None) -> None:
+    """The form that draws a pilot."""
     with st.expander("Pilot first", icon=":material/science:"):
         st.markdown(
             "Some comparisons before ballot 1 tell how long one takes, how often voters tie or don't know a word, "
@@ -73,29 +74,29 @@ def _closed(store: Store, project: Project, area_id: int | None, pilot: DrawnSta
 
 def figures(view: PilotView) -> None:
     """Times, shares, counts and remarks of a pilot, with 90% intervals."""
-    found = view.figures
-    if found is None:
+    summary = view.figures
+    if summary is None:
         st.caption("No answer counts.")
         return
-    timed = f"Over {many(found.n_timed, 'answer')} with a time. In brackets a 90% interval, voters resampled."
-    shown = (
+    timed = f"Over {many(summary.n_timed, 'answer')} with a time. In brackets a 90% interval, voters resampled."
+    rows = (
         (
             "Mean time, t̄",
-            estimated(found.seconds_mean, 1, " s"),
+            estimated(summary.seconds_mean, 1, " s"),
             f"{timed} Hours and money follow from it (Eq. 10).",
         ),
-        ("Median time", estimated(found.seconds_median, 1, " s"), timed),
-        ("Ties", share_text(found.ties), "Of the votes, with Wilson's 90% interval, which doesn't know of voters."),
-        ("Unknown words", share_text(found.unknown), "Answers “I don't know a word here” of all, as for ties."),
-        ("Voters", f"{found.n_voters:,}", f"They gave {many(found.n_answers, 'answer')}."),
+        ("Median time", estimated(summary.seconds_median, 1, " s"), timed),
+        ("Ties", share_text(summary.ties), "Of the votes, with Wilson's 90% interval, which doesn't know of voters."),
+        ("Unknown words", share_text(summary.unknown), "Answers “I don't know a word here” of all, as for ties."),
+        ("Voters", f"{summary.n_voters:,}", f"They gave {many(summary.n_answers, 'answer')}."),
     )
     with st.container(horizontal=True, gap="large"):
-        for label, value, about in shown:
+        for label, value, about in rows:
             short, _, rest = value.partition(" (")
             with st.container(width="content"):
                 st.metric(label, short, width="content", help=about)
                 st.caption(rest.replace(")", "", 1))
-    for reason in dict.fromkeys((found.seconds_mean.reason, found.seconds_median.reason)):
+    for reason in dict.fromkeys((summary.seconds_mean.reason, summary.seconds_median.reason)):
         if reason:
             st.caption(frame.plain(reason))
     for remark in view.remarks:

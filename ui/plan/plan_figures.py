@@ -23,7 +23,7 @@ ADVICE = "Section 2.7 of the paper."
 def figures(plan: Plan, settings: PlanSettings, cost: Cost) -> None:
     """The plan's numbers in a row of figures."""
     paid = f"{cost.n_tasks:,} tasks: rewards {cost.rewards:,.2f} and fees {cost.fees:,.2f}."
-    shown = (
+    rows = (
         (
             "Comparisons, N_comp",
             f"{plan.n_comparisons:,}",
@@ -39,7 +39,7 @@ def figures(plan: Plan, settings: PlanSettings, cost: Cost) -> None:
         ("Money", f"{cost.total:,.2f}", paid),
     )
     with st.container(horizontal=True):
-        for label, value, about in shown:
+        for label, value, about in rows:
             st.metric(label, value, border=True, width="content", help=about)
 
 
@@ -62,7 +62,7 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
     if not settings.reward:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        wanted = st.number_input(
+        wage = st.number_input(
             "Wage to reach, per hour",
             0.0,
             10_000.0,
@@ -76,11 +76,11 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
                 "start. Tasks on Mechanical Turk paid about 2 US$ an hour in the median (Hara et al., CHI 2018)."
             ),
         )
-        if not wanted:
+        if not wage:
             st.caption(f"A voter earns {cost.hourly_wage:,.2f} an hour. Is that fair where your voters live?")
             return
         reward = reward_for_wage(
-            wanted,
+            wage,
             seconds_per_comparison=settings.seconds_per_comparison,
             comparisons_per_task=settings.task_size,
         )
@@ -96,7 +96,7 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
         )
     st.warning(
         (
-            f"A voter earns {cost.hourly_wage:,.2f} an hour, under {wanted:,.2f}. A task of "
+            f"A voter earns {cost.hourly_wage:,.2f} an hour, under {wage:,.2f}. A task of "
             f"{many(settings.task_size, 'comparison')} at {settings.seconds_per_comparison:g} s each needs a reward "
             f"of {reward:,.2f}; it is {settings.reward:,.2f}."
         ),
@@ -142,10 +142,10 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
     )
 
 
-def advice(plan: Plan, found: Forecast | None) -> None:
+def advice(plan: Plan, forecast: Forecast | None) -> None:
     """The paper's rules of thumb: no warning where they are slight, or the plan's own simulation says otherwise."""
     problems = plan.problems()
-    trusted = is_reliable(found)
+    trusted = is_reliable(forecast)
     for problem in problems:
         if trusted or problem.is_slight:
             st.caption(frame.plain(problem.message))
@@ -153,9 +153,9 @@ def advice(plan: Plan, found: Forecast | None) -> None:
             st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
     if all(problem.is_slight for problem in problems):
         st.caption(":material/check_circle: The plan keeps to the paper's advice.", help=ADVICE)
-    elif trusted and found is not None:
+    elif trusted and forecast is not None:
         st.caption(
             f"These are the paper's rules of thumb. Simulated with this project's items and voters as assumed below, "
-            f"the plan comes to ρ_w = {with_decimals(found.rho_w.mean, 2)}.",
+            f"the plan comes to ρ_w = {with_decimals(forecast.rho_w.mean, 2)}.",
             help=ADVICE,
         )

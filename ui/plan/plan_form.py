@@ -141,6 +141,7 @@ def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
 
 
 def _protocol(start: PlanSettings, key: str, locked: bool, on_change: Callable[[], None]) -> str:
+    """The choice of a protocol; its name."""
     offered = {name: protocol.about for name, protocol in collectable().items()}
     chosen = choosers.segmented_control(
         "Protocol",
@@ -179,9 +180,10 @@ def _aim(start: PlanSettings, protocol: str, key: str, locked: bool, on_change: 
 def _number(
     place: Any, field: NumberField, before: float, key: str, locked: bool, on_change: Callable[[], None] | None
 ) -> float:
-    whole = isinstance(before, int)
-    kind = int if whole else float
-    shown = place.number_input(
+    """A number field; its value in the unit of the settings."""
+    is_whole = isinstance(before, int)
+    kind = int if is_whole else float
+    typed = place.number_input(
         field.label,
         kind(field.lowest),
         kind(field.highest),
@@ -192,10 +194,11 @@ def _number(
         help=field.help,
         on_change=on_change,
     )
-    return kind(shown) if field.scale == 1.0 else round(float(shown) / field.scale, 6)
+    return kind(typed) if field.scale == 1.0 else round(float(typed) / field.scale, 6)
 
 
 def _appearances(place: Any, start: PlanSettings, key: str, locked: bool) -> str:
+    """The field of M; its text, one number or one a ballot."""
     before = start.appearances
     # Not the box's own default: `_spread_again` writes there too, and Streamlit wants one or the other.
     st.session_state.setdefault(f"m-{key}", str(before) if isinstance(before, int) else ", ".join(map(str, before)))

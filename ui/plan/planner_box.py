@@ -74,10 +74,10 @@ def planner_box(
     except RunoffError as error:
         frame.show_error(error)
         return None, source
-    asked = planner_jobs.PlannerRequest(project, area_id, settings, plan, source, guess, key)
-    ours = _outlook(asked, unasked)
-    _curve(asked)
-    planner_jobs.search_box(asked, locked=locked)
+    request = planner_jobs.PlannerRequest(project, area_id, settings, plan, source, guess, key)
+    ours = _outlook(request, unasked)
+    _curve(request)
+    planner_jobs.search_box(request, locked=locked)
     planner_jobs.watch(project)
     _paper_figures(project)
     return ours, source
@@ -123,22 +123,22 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
     return GuessSource(similarity, fit or replace(guessed, n_voters=n_voters))
 
 
-def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | None:
+def _outlook(request: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | None:
     """The forecast of the plan as it stands: known, under way, or on request."""
-    outlook = planner.load_outlook(frame.store(), asked.guess, asked.plan)
+    outlook = planner.load_outlook(frame.store(), request.guess, request.plan)
     if not outlook.is_complete:
-        wanted = planner_jobs.forecasts(PlanOutlook, asked)
-        job = job_of(frame.store(), wanted)
+        figure = planner_jobs.forecasts(PlanOutlook, request)
+        job = job_of(frame.store(), figure)
         if unasked and job is None:
-            begin_unasked(wanted)
-            job = job_of(frame.store(), wanted)
+            begin_unasked(figure)
+            job = job_of(frame.store(), figure)
         if job is not None and not job.ended:
-            jobs.watch(job.id, partial(jobs.so_far, wanted.doing), f"outlook-{asked.key}")
+            jobs.watch(job.id, partial(jobs.so_far, figure.doing), f"outlook-{request.key}")
         elif not unasked or job is not None:
             about = "This takes a few seconds in the background. What was simulated once is kept, and shown at once."
-            planner_jobs.job_button("Simulate this plan", wanted, asked, help=about)
+            planner_jobs.job_button("Simulate this plan", figure, request, help=about)
         return None
-    ours = outlook.forecasts[asked.settings.protocol]
+    ours = outlook.forecasts[request.settings.protocol]
     if not math.isnan(ours.rho_w.mean):
         st.markdown(
             f"**About ρ_w = {with_decimals(ours.rho_w.mean, 2)} and τ_w = {with_decimals(ours.tau_w.mean, 2)} from "
@@ -146,15 +146,15 @@ def _outlook(asked: planner_jobs.PlannerRequest, unasked: bool) -> Forecast | No
             f"differ by {ours.separable:.2f}.**"
         )
     st.dataframe(outlook.table(), hide_index=True, column_config=_columns(), alt="Forecast of the plan by protocol")
-    _ceiling(asked)
-    if ours.n_items < asked.plan.n_items:
-        st.caption(f"{ours.n_items:,} items stand for the {asked.plan.n_items:,}, each shown as often as planned.")
+    _ceiling(request)
+    if ours.n_items < request.plan.n_items:
+        st.caption(f"{ours.n_items:,} items stand for the {request.plan.n_items:,}, each shown as often as planned.")
     return ours
 
 
-def begin_unasked(wanted: PlanOutlook) -> None:
-    """Start the job that simulates a plan nobody asked about yet; in this run, so that what it says isn't cut short."""
-    jobs.start(wanted)
+def begin_unasked(figure: PlanOutlook) -> None:
+    """Start the job that simulates a plan nobody asked about yet; within this run, as a rerun cuts messages short."""
+    jobs.start(figure)
 
 
 def _columns() -> dict[str, Any]:
@@ -165,43 +165,43 @@ def _columns() -> dict[str, Any]:
     }
 
 
-def _ceiling(asked: planner_jobs.PlannerRequest) -> None:
+def _ceiling(request: planner_jobs.PlannerRequest) -> None:
     """What no plan gets past with such voters."""
-    found = cache.load_ceiling(frame.store(), asked.project, asked.area_id, asked.source)
-    if math.isnan(found.rho_w):
+    ceiling = cache.load_ceiling(frame.store(), request.project, request.area_id, request.source)
+    if math.isnan(ceiling.rho_w):
         return
-    if found.is_reliable:
+    if ceiling.is_reliable:
         st.caption(
-            f"Ceiling: if each of the {found.n_voters:,} voters judged every item, their median opinion would "
-            f"reach ρ_w = {with_decimals(found.rho_w)} and τ_w = {with_decimals(found.tau_w)}."
+            f"Ceiling: if each of the {ceiling.n_voters:,} voters judged every item, their median opinion would "
+            f"reach ρ_w = {with_decimals(ceiling.rho_w)} and τ_w = {with_decimals(ceiling.tau_w)}."
         )
         return
     cure = (
-        f"{found.enough:,} such voters would reach {RELIABLE}."
-        if found.enough
+        f"{ceiling.enough:,} such voters would reach {RELIABLE}."
+        if ceiling.enough
         else "Eight times as many such voters wouldn't be enough either: find voters who agree more, or clearer items."
     )
     st.warning(
-        f"This panel can't give you a reliable top: even the median opinion of all {found.n_voters:,} voters on "
-        f"every item reaches only ρ_w = {with_decimals(found.rho_w, 2)}. {cure}"
+        f"This panel can't give you a reliable top: even the median opinion of all {ceiling.n_voters:,} voters on "
+        f"every item reaches only ρ_w = {with_decimals(ceiling.rho_w, 2)}. {cure}"
     )
 
 
-def _curve(asked: planner_jobs.PlannerRequest) -> None:
+def _curve(request: planner_jobs.PlannerRequest) -> None:
     """Accuracy against budget, with bands."""
-    curve = planner.load_curve(frame.store(), asked.guess, asked.plan)
+    curve = planner.load_curve(frame.store(), request.guess, request.plan)
     budgets = curve["votes"].nunique()
     if budgets > 1:
         for column, (key, figure) in zip(st.columns(2, gap="large"), planner.CURVES.items(), strict=True):
             with column:
-                chart = partial(campaign_charts.accuracy_by_budget, curve, figure, asked.plan.n_comparisons)
+                chart = partial(campaign_charts.accuracy_by_budget, curve, figure, request.plan.n_comparisons)
                 table = curve[curve["figure"] == figure]
-                chart_files.show(chart, table, name=f"{slug(asked.project.name)}-{key}", alt=f"{figure} by budget")
+                chart_files.show(chart, table, name=f"{slug(request.project.name)}-{key}", alt=f"{figure} by budget")
         st.caption("Lines are means, bands hold 90% of the campaigns. The dashed line is this plan.")
-    if len(curve) < planner.n_wanted(asked.plan) * len(planner.CURVES):
-        wanted = planner_jobs.forecasts(OtherBudgets, asked)
+    if len(curve) < planner.n_wanted(request.plan) * len(planner.CURVES):
+        other_budgets = planner_jobs.forecasts(OtherBudgets, request)
         about = "A quarter to three times these votes."
-        planner_jobs.job_button("Simulate other budgets", wanted, asked, help=about)
+        planner_jobs.job_button("Simulate other budgets", other_budgets, request, help=about)
 
 
 def _fits_offered(
@@ -211,30 +211,30 @@ def _fits_offered(
 
     With many votes the fit takes seconds, so it is made once its choice is `chosen`.
     """
-    there: dict[str, str] = {}
+    offered: dict[str, str] = {}
     reasons: list[str] = []
     votes = cache.load_votes_to_fit(frame.store(), project, area_id)
     for which, name in FITTED.items():
         if not votes[which]:
             continue
         if votes[which] > EAGER and chosen != which:
-            there[which] = name
+            offered[which] = name
             continue
-        found = _fit(project, area_id, similarity, which)
-        if found.fit is not None and found.fit.panel() is not None:
-            there[which] = name
+        fitted = _fit(project, area_id, similarity, which)
+        if fitted.fit is not None and fitted.fit.panel() is not None:
+            offered[which] = name
         else:
-            reasons.append(f"Voters {name} aren't offered: {found.reason}")
-    return there, reasons
+            reasons.append(f"Voters {name} aren't offered: {fitted.reason}")
+    return offered, reasons
 
 
 def _fitted(project: Project, area_id: int | None, similarity: str, which: str, n_voters: int) -> Panel | None:
     """The panel of a fit, shown with what it rests on; None, with the reason, where there is none."""
-    found = _fit(project, area_id, similarity, which)
-    panel = None if found.fit is None else found.fit.panel(n_voters)
+    fitted = _fit(project, area_id, similarity, which)
+    panel = None if fitted.fit is None else fitted.fit.panel(n_voters)
     if panel is None:
-        told = f"Voters {FITTED[which]}: {found.reason} The paper's voters are taken."
-        st.warning(frame.plain(told))
+        message = f"Voters {FITTED[which]}: {fitted.reason} The paper's voters are taken."
+        st.warning(frame.plain(message))
         return None
     config = {
         "mean": st.column_config.TextColumn("mean", help="Over the voters, with a 90% interval, voters resampled."),
@@ -243,8 +243,8 @@ def _fitted(project: Project, area_id: int | None, similarity: str, which: str, 
             help="Voters are taken to lie evenly on a range of this width around the mean. Without a width, all alike.",
         ),
     }
-    st.dataframe(fit_table(found), hide_index=True, column_config=config, alt="The fitted panel")
-    st.caption(frame.plain(rests_on(found)))
+    st.dataframe(fit_table(fitted), hide_index=True, column_config=config, alt="The fitted panel")
+    st.caption(frame.plain(rests_on(fitted)))
     return panel
 
 
@@ -259,12 +259,12 @@ def _paper_figures(project: Project) -> None:
     """The figures behind a toggle, since few need them while they plan."""
     if not st.toggle("Show the paper's Figures 2, 3 and 4, simulated", key=f"paper-figures-{project.id}"):
         return
-    found = cache.load_paper_figures(frame.store(), project)
+    figures = cache.load_paper_figures(frame.store(), project)
     stem = slug(project.name)
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Figure 2: bringing ballot 2 to the scale of ballot 1**")
-        two = found.rescaling
+        two = figures.rescaling
         chart = partial(campaign_charts.rescaling, two.points, two.line, two.ballot)
         alt = "Rescaling of a simulated ballot"
         chart_files.show(chart, two.points, name=f"{stem}-simulated-figure-2", alt=alt)
@@ -275,14 +275,14 @@ def _paper_figures(project: Project) -> None:
         )
     with right:
         st.markdown("**Figure 4: scores by ballot along the true ranks**")
-        chart = partial(campaign_charts.scores_by_ballot, found.by_ballot, rank_title="True rank (1 = most related)")
+        chart = partial(campaign_charts.scores_by_ballot, figures.by_ballot, rank_title="True rank (1 = most related)")
         alt = "Scores of simulated ballots"
-        chart_files.show(chart, found.by_ballot, name=f"{stem}-simulated-figure-4", alt=alt)
+        chart_files.show(chart, figures.by_ballot, name=f"{stem}-simulated-figure-4", alt=alt)
         st.caption("990 items, exponential, the paper's plan and panel: win ratios x of the first five ballots.")
     st.markdown("**Figure 3: distributions of the underlying values**")
-    chart = partial(campaign_charts.similarity_curves, found.curves, found.value)
+    chart = partial(campaign_charts.similarity_curves, figures.curves, figures.value)
     alt = "Distributions of the underlying values"
-    chart_files.show(chart, found.curves, name=f"{stem}-figure-3", alt=alt)
+    chart_files.show(chart, figures.curves, name=f"{stem}-figure-3", alt=alt)
     st.caption(
         "What the simulations take for true, beside an embedding's values within the areas, within one area, and "
         "between random pairs of its vocabulary."

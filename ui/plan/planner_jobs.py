@@ -30,7 +30,7 @@ BUDGETS = {"votes": "votes", "hours": "voters' hours", "total": "money, with fee
 
 @dataclass(frozen=True)
 class PlannerRequest:
-    """What the planner is about: the ranking, its plan as it stands in the widgets, and the guess."""
+    """What the planner simulates: the ranking, its plan as it stands in the widgets, and the assumptions."""
 
     project: Project
     area_id: int | None
@@ -44,10 +44,10 @@ class PlannerRequest:
 F = TypeVar("F", bound=Forecasts)
 
 
-def forecasts(kind: type[F], asked: PlannerRequest) -> F:
-    """The forecasts of a kind for what is asked about, by all protocols."""
-    plan = plan_fields(asked.plan)
-    return kind(asked.project.id, 0, asked.area_id, asked.source, plan, tuple(planner.compared()))
+def forecasts(kind: type[F], request: PlannerRequest) -> F:
+    """A job of forecasts (of type `kind`) for a request, by all protocols."""
+    plan = plan_fields(request.plan)
+    return kind(request.project.id, 0, request.area_id, request.source, plan, tuple(planner.compared()))
 
 
 def plan_fields(plan: Plan) -> dict[str, Any]:
@@ -56,50 +56,50 @@ def plan_fields(plan: Plan) -> dict[str, Any]:
     return {name: getattr(plan, name) for name in fields}
 
 
-def search_box(asked: PlannerRequest, *, locked: bool) -> None:
+def search_box(request: PlannerRequest, *, locked: bool) -> None:
     """The search for the plan that makes most of a budget."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        budget = _budget(asked)
+        budget = _budget(request)
         goal = choosers.selectbox(
             "To get right",
             dict(GOALS),
-            key=f"goal-{asked.project.id}",
+            key=f"goal-{request.project.id}",
             persist_state="session",
             width=180,
             help="Both weigh the top ranks most. τ_w asks for the right order, ρ_w for ranks that are near.",
         )
-        found = known_search(frame.store(), asked.guess, budget, asked.settings.protocol, goal)
-        if found is None and budget:
-            of = (budget, asked.settings.protocol, goal)
-            wanted = BestPlan(asked.project.id, 0, asked.area_id, asked.source, *of)
+        search = known_search(frame.store(), request.guess, budget, request.settings.protocol, goal)
+        if search is None and budget:
+            terms = (budget, request.settings.protocol, goal)
+            figure = BestPlan(request.project.id, 0, request.area_id, request.source, *terms)
             about = (
                 "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling; those "
                 "that are close, longest. It takes about half a minute."
             )
-            job_button("Find the best plan", wanted, asked, help=about)
-    if found is not None:
-        _found(found, asked, locked=locked)
+            job_button("Find the best plan", figure, request, help=about)
+    if search is not None:
+        _search_result(search, request, locked=locked)
 
 
-def _budget(asked: PlannerRequest) -> int:
-    """The comparisons to spend, given as votes, voters' hours or money; 0 where that can't be told."""
+def _budget(request: PlannerRequest) -> int:
+    """The comparisons to spend, typed as votes, voters' hours or money; 0 where they can't be computed."""
     kind = choosers.selectbox(
         "Budget of", dict(BUDGETS),
-        key=f"search-of-{asked.project.id}", width=170,
+        key=f"search-of-{request.project.id}", width=170,
         help="Tasks that aren't full may cost up to one more task per ballot.",
     )  # fmt: skip
-    cost = asked.settings.cost(asked.plan)
-    usual = {"votes": float(asked.plan.n_comparisons), "hours": cost.hours, "total": cost.total}[kind]
-    given = st.number_input(
-        "At most", 0.0, 1e9, round(usual, 2), key=f"search-{kind}-{asked.key}-{usual}", width=180,
+    cost = request.settings.cost(request.plan)
+    usual = {"votes": float(request.plan.n_comparisons), "hours": cost.hours, "total": cost.total}[kind]
+    amount = st.number_input(
+        "At most", 0.0, 1e9, round(usual, 2), key=f"search-{kind}-{request.key}-{usual}", width=180,
         format="%.0f" if kind == "votes" else "%.2f",
     )  # fmt: skip
     if kind == "votes":
-        return int(given)
-    settings = asked.settings
+        return int(amount)
+    settings = request.settings
     try:
         return affordable_comparisons(
-            **{kind: given},
+            **{kind: amount},
             seconds_per_comparison=settings.seconds_per_comparison,
             comparisons_per_task=settings.task_size,
             reward=settings.reward,
@@ -110,23 +110,24 @@ def _budget(asked: PlannerRequest) -> int:
         return 0
 
 
-def _found(found: Search, asked: PlannerRequest, *, locked: bool) -> None:
-    plan = found.best.plan
+def _search_result(search: Search, request: PlannerRequest, *, locked: bool) -> None:
+    """The best plan of a search, its gain over the paper's plan, and the button that uses it."""
+    plan = search.best.plan
     appearances = planner.appearances_text(plan.appearances_by_ballot)
     uncut = f", the first {plan.uncut} of all items" if plan.uncut > 1 else ""
     with st.container(border=True):
         st.markdown(
-            f"**Best of {found.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}{uncut}, α = {plan.keep:g}, M = "
-            f"{appearances}** ({many(plan.n_comparisons, 'vote')}). It comes to {with_decimals(found.best.value)} in "
-            f"{_judged(found.goal)}."
+            f"**Best of {search.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}{uncut}, α = {plan.keep:g}, M = "
+            f"{appearances}** ({many(plan.n_comparisons, 'vote')}). It comes to {with_decimals(search.best.value)} in "
+            f"{_goal_text(search.goal)}."
         )
-        if found.paper is not None:
-            sure = abs(found.gain) > 2 * found.gain_error
+        if search.paper is not None:
+            sure = abs(search.gain) > 2 * search.gain_error
             st.caption(
                 (
-                    f"Against the paper's plan (7 ballots, α = .5, M = {found.paper.plan.appearances}) it gains "
-                    f"{with_minus(f'{found.gain:+.3f}')} ± {found.gain_error:.3f} in {_judged(found.goal)}, over "
-                    f"{found.best.n_campaigns} campaigns that the search hadn't seen."
+                    f"Against the paper's plan (7 ballots, α = .5, M = {search.paper.plan.appearances}) it gains "
+                    f"{with_minus(f'{search.gain:+.3f}')} ± {search.gain_error:.3f} in {_goal_text(search.goal)}, over "
+                    f"{search.best.n_campaigns} campaigns that the search hadn't seen."
                 )
                 + ("" if sure else " That is no clear difference.")
             )
@@ -134,43 +135,43 @@ def _found(found: Search, asked: PlannerRequest, *, locked: bool) -> None:
             "Use this plan",
             icon=":material/check:",
             on_click=_use,
-            args=(plan, asked),
-            key=f"use-{asked.key}",
+            args=(plan, request),
+            key=f"use-{request.key}",
             disabled=locked,
         )
 
 
-def _judged(goal: str) -> str:
+def _goal_text(goal: str) -> str:
     return "the mean of ρ_w and τ_w" if goal == "both" else GOALS[goal]
 
 
-def _use(plan: Plan, asked: PlannerRequest) -> None:
+def _use(plan: Plan, request: PlannerRequest) -> None:
     """Put a plan into the widgets; its aim is the one that has as many ballots of all items."""
-    key, protocol = asked.key, protocol_of(asked.settings.protocol)
-    if plan.uncut != protocol.uncut(asked.settings.aim):
+    key, protocol = request.key, protocol_of(request.settings.protocol)
+    if plan.uncut != protocol.uncut(request.settings.aim):
         st.session_state[f"aim-{key}"] = next(aim for aim in AIMS if protocol.uncut(aim) == plan.uncut)
     st.session_state[f"n_ballots-{key}"] = plan.n_ballots
     st.session_state[f"keep-{key}"] = plan.keep
     st.session_state[f"m-{key}"] = planner.appearances_text(plan.appearances_by_ballot)
 
 
-def job_button(label: str, wanted: Simulation[Any], asked: PlannerRequest, *, help: str) -> None:
+def job_button(label: str, figure: Simulation[Any], request: PlannerRequest, *, help: str) -> None:
     """The button that has something simulated, unless it is under way."""
-    job = job_of(frame.store(), wanted)
+    job = job_of(frame.store(), figure)
     jobs.start_button(
-        wanted, label, f"{wanted.name}-{asked.key}", help=help, icon=None, disabled=job is not None and not job.ended
+        figure, label, f"{figure.name}-{request.key}", help=help, icon=None, disabled=job is not None and not job.ended
     )
 
 
 def watch(project: Project) -> None:
     """Simulations under way; one that failed says why, once."""
     recent = [job for job in rows.project_jobs(frame.store(), project.id, Simulation.kind) if _doing(job)]
-    told = st.session_state.setdefault("_told_jobs", set())
+    watched = st.session_state.setdefault("_told_jobs", set())
     for job in recent:
-        if job.state == "failed" and job.id in told:
-            told.discard(job.id)
+        if job.state == "failed" and job.id in watched:
+            watched.discard(job.id)
             st.error(frame.plain(f"The simulation ended early. {job.error}"))
-    told.update(job.id for job in recent if not job.ended)
+    watched.update(job.id for job in recent if not job.ended)
     for job in recent:
         if not job.ended:
             jobs.watch(job.id, partial(jobs.so_far, _doing(job)), job.id)
@@ -178,4 +179,4 @@ def watch(project: Project) -> None:
 
 def _doing(job: rows.Job) -> str:
     """What a job of the planner does; "" for another one."""
-    return {of.name: of.doing for of in (OtherBudgets, BestPlan)}.get(str(job.params.get("figure")), "")
+    return {kind.name: kind.doing for kind in (OtherBudgets, BestPlan)}.get(str(job.params.get("figure")), "")

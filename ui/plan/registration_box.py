@@ -13,35 +13,35 @@ from ui.shared import frame
 
 def registration_box(project: Project, *, planned: bool, locked: bool) -> None:
     """Register the saved plan (`planned`: there is one) until ballot 1 is drawn (`locked`), and show what was."""
-    found = read_registration(frame.store(), project.id)
-    if found is None and (locked or not planned):
+    registration = read_registration(frame.store(), project.id)
+    if registration is None and (locked or not planned):
         return
-    with st.expander("Registration" if found else "Register this plan before the first vote"):
-        if found is not None:
-            when = moment(found.at)
-            st.markdown(f"**Registered on {when} UTC.** SHA-256 `{found.sha256}`")
-            if found.is_kept:
+    with st.expander("Registration" if registration else "Register this plan before the first vote"):
+        if registration is not None:
+            when = moment(registration.at)
+            st.markdown(f"**Registered on {when} UTC.** SHA-256 `{registration.sha256}`")
+            if registration.is_kept:
                 st.success("So far the registration has been kept to.", icon=":material/check_circle:")
             else:
                 st.warning("What differs from the registration is told in the dataset's description too.")
                 rows = [
                     {"part": part.part, "registered": part.registered, "now": part.found}
-                    for part in found.kept
+                    for part in registration.kept
                     if not part.same
                 ]
                 alt = "What differs from the registration"
                 st.dataframe(rows, hide_index=True, alt=alt)
             st.download_button(
                 "Download the registration (JSON)",
-                found.content,
-                f"{slug(project.name)}-registration-{found.sha256[:8]}.json",
+                registration.content,
+                f"{slug(project.name)}-registration-{registration.sha256[:8]}.json",
                 "application/json",
                 icon=":material/download:",
                 on_click="ignore",
                 help="Publish it, or its SHA-256, where it gets a date that others trust.",
             )
         if not locked and planned:
-            _register(project, again=found is not None)
+            _register(project, again=registration is not None)
 
 
 def _register(project: Project, *, again: bool) -> None:

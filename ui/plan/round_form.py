@@ -54,6 +54,7 @@ def _people(settings: RoundSettings, key: str, row: DeltaGenerator) -> RoundSett
 
 
 def _scale(settings: RoundSettings, key: str, project: Project, row: DeltaGenerator) -> RoundSettings:
+    """The choice of a rating scale; the settings with it."""
     was = settings.scale
     ready = (name for name, scale in SCALES.items() if replace(scale, sorts_first=was.sorts_first) == was)
     before = next(ready, OWN)

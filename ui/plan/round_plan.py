@@ -43,8 +43,8 @@ def show(project: Project, area_id: int | None, standing: RankingStatus, kind: R
         drafts.show_restored(draft, "Your changes")
     with headline:
         lacks = kind.lacks(settings)
-        said = f"The plan has no {lacks} yet." if lacks else view.cost_text(settings, standing.n_items)
-        frame.first_line(f"**{said}**")
+        sentence = f"The plan has no {lacks} yet." if lacks else view.cost_text(settings, standing.n_items)
+        frame.first_line(f"**{sentence}**")
     _save(project, standing, kind, settings, saved)
     for name in kind.about.files:
         if name in ELSEWHERE:

@@ -47,30 +47,30 @@ def _box(project: Project, *, has_scores: bool) -> None:
         return
     show_issues([*one.issues, *other.issues], [f"{s.name}: {note}" for s in (one, other) for note in s.notes])
     with st.spinner("Comparing …"):
-        found, notes = _compared(one.digest, other.digest, one, other)
+        compared, notes = _compared(one.digest, other.digest, one, other)
     for note in notes:
         st.caption(frame.plain(note))
-    show_side_by_side(found, slug(f"{project.name}-side-by-side"))
+    show_side_by_side(compared, slug(f"{project.name}-side-by-side"))
 
 
-def show_side_by_side(found: SideBySide, stem: str) -> None:
+def show_side_by_side(compared: SideBySide, stem: str) -> None:
     """Figures, chart and items of a comparison of two kinds of question."""
-    st.markdown(f"**{frame.plain(view.headline(found))}**")
-    show_table(view.figures(found), view.FIGURE_HELP, "Agreement of the two")
-    for reason in view.why_undefined(found):
+    st.markdown(f"**{frame.plain(view.headline(compared))}**")
+    show_table(view.figures(compared), view.FIGURE_HELP, "Agreement of the two")
+    for reason in view.why_undefined(compared):
         st.caption(frame.plain(reason))
-    if found.over:
-        st.caption(OVER[found.over])
-    if found.n:
-        points = view.points(found)
+    if compared.over:
+        st.caption(OVER[compared.over])
+    if compared.n:
+        points = view.points(compared)
         chart_files.show(
-            partial(view.chart, found), points, name=stem, alt="Rank by the first against rank by the second"
+            partial(view.chart, compared), points, name=stem, alt="Rank by the first against rank by the second"
         )
         st.subheader("Items where they part", help="The largest gaps between the two ranks first.")
-        table = view.table(found)
+        table = view.table(compared)
         show_table(table, view.HELP, "Items both scored")
         download("Download these items (CSV)", lambda: table, f"{stem}.csv")
-    alone = view.only(found)
+    alone = view.only(compared)
     if len(alone):
         with st.expander(plural(len(alone), "{n} item that only one has", "{n} items that only one has")):
             st.dataframe(alone, hide_index=True, alt="Items that only one has")
@@ -83,6 +83,7 @@ def _is_mine(project: Project) -> bool:
 
 
 def _from_file(project: Project, place: str) -> ScoredItems | None:
+    """The scores in an uploaded file; None without one, or where it can't be read."""
     file = st.file_uploader(FILES[place], key=f"side-{place}-{project.id}")
     if file is None:
         return None

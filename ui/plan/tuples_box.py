@@ -47,17 +47,17 @@ def _draw(project: Project, n_items: int) -> None:
     items = cache.load_items(frame.store(), project)
     names = (items["token_a"] + " – " + items["token_b"]).tolist()
     size = min(int(size), len(names))
-    asked = (project.id, len(names), size, int(each), int(seed))
+    request = (project.id, len(names), size, int(each), int(seed))
     n_tuples = -(-len(names) * int(each) // size)
     st.caption(f"{many(n_tuples, 'tuple')} of {many(len(names), 'item')}.")
     if st.button("Draw the tuples", icon=":material/casino:", key=f"tuple-draw-{project.id}"):
         with st.spinner("Drawing …"):
             tuples = draw_tuples(range(len(names)), int(each), size=size, rng=np.random.default_rng(int(seed)))
-        st.session_state["_tuples"] = asked, write_tuples(names, tuples)
-    kept = st.session_state.get("_tuples")
-    if kept is not None and kept[0] == asked:
+        st.session_state["_tuples"] = request, write_tuples(names, tuples)
+    drawn = st.session_state.get("_tuples")
+    if drawn is not None and drawn[0] == request:
         st.download_button(
-            "Download the tuples (CSV)", kept[1], f"{slug(project.name)}-tuples.csv", "text/csv",
+            "Download the tuples (CSV)", drawn[1], f"{slug(project.name)}-tuples.csv", "text/csv",
             icon=":material/download:", on_click="ignore",
             help="A row per tuple, with room for best, worst and voter. Filled in, it goes onto the Scores page.",
         )  # fmt: skip

@@ -41,9 +41,14 @@ def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_a
             args=(notion, key, ties_allowed),
             help=LANGUAGE_HELP,
         )
-        asked, explained = map(language_of(language).text, NOTIONS[notion])
+        usual_question, usual_instructions = map(language_of(language).text, NOTIONS[notion])
         question = st.text_input(
-            "Question", before.question, key=f"question-{key}", disabled=locked, max_chars=300, placeholder=asked
+            "Question",
+            before.question,
+            key=f"question-{key}",
+            disabled=locked,
+            max_chars=300,
+            placeholder=usual_question,
         )
         instructions = st.text_area(
             "Instructions",
@@ -51,7 +56,7 @@ def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_a
             key=f"instructions-{key}",
             disabled=locked,
             max_chars=4000,
-            placeholder=explained,
+            placeholder=usual_instructions,
         )
         standard = standard_examples(notion, ties_allowed=ties_allowed, language=language)
         examples = _examples(before.examples, standard, key, locked, ties_allowed)
@@ -84,7 +89,7 @@ def _examples(
 def _follow(notion: str, key: str, ties_allowed: bool) -> None:
     """Put the standard examples into the language that was chosen; others are the owner's."""
     state = st.session_state
-    shown = tuple(
+    examples = tuple(
         Example(
             (state[f"example-{n}-left-0-{key}"], state[f"example-{n}-left-1-{key}"]),
             (state[f"example-{n}-right-0-{key}"], state[f"example-{n}-right-1-{key}"]),
@@ -94,7 +99,7 @@ def _follow(notion: str, key: str, ties_allowed: bool) -> None:
         for n in range(state[f"examples-{key}"])
     )
     ready = {code: standard_examples(notion, ties_allowed=ties_allowed, language=code) for code in LANGUAGES}
-    if shown and shown in ready.values():
+    if examples and examples in ready.values():
         _fill(ready[state[f"language-{key}"]], key)
 
 
@@ -110,6 +115,7 @@ def _fill(examples: tuple[Example, ...], key: str) -> None:
 
 
 def _example(number: int, key: str, locked: bool, ties_allowed: bool) -> Example:
+    """The fields of an example; the example as it stands in them."""
     mine = f"example-{number}"
     with st.container(border=True):
         st.markdown(f"**Example {number + 1}**")

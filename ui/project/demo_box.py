@@ -55,7 +55,7 @@ def show(project: Project) -> bool:
 def _chart(view: EvaluateView, votes: IntervalsView | None, tokens: TokenIntervalsView | None) -> None:
     """ρ_w of all models; with intervals only where they have been computed."""
     if view.compared is not None:
-        by_votes, by_tokens = (found.compared if found else None for found in (votes, tokens))
+        by_votes, by_tokens = (intervals.compared if intervals else None for intervals in (votes, tokens))
         compared = evaluate_tokens.joined(by_votes, by_tokens, view.compared)
         table = evaluate_tokens.figures_table(compared).query("figure == 'ρ_w'")
         chart = partial(evaluation.standings, table, "ρ_w")
@@ -127,9 +127,9 @@ def show_tour(key: str) -> None:
                 title = next(page[1] for page in frame.PAGES if page[0] == following)
                 frame.link(following, f"**Next stop: {title}**", icon=":material/arrow_forward:")
             elif st.button("End it, begin a project of my own", type="tertiary", icon=":material/add:"):
-                _end()
+                _end_tour()
                 frame.begin_project()
-            st.button("End the tour", on_click=_end, type="tertiary", icon=":material/close:")
+            st.button("End the tour", on_click=_end_tour, type="tertiary", icon=":material/close:")
 
 
 def begin() -> NoReturn:
@@ -138,5 +138,5 @@ def begin() -> NoReturn:
     st.switch_page(st.session_state["_pages"][STOPS[0][0]])
 
 
-def _end() -> None:
+def _end_tour() -> None:
     st.session_state["_tour"] = False

@@ -25,7 +25,7 @@ NOTIONS_IN_SHORT = {"relatedness": "Relatedness", "similarity": "Similarity"}
 
 
 def archived_box(store: Store) -> None:
-    """Files, columns, what will be made, and the button that makes it."""
+    """The files and their columns, the contents of the project to be made, and the button that makes it."""
     turn = st.session_state.setdefault("_archived_turn", 0)
     if not st.toggle(
         "From archived results",
@@ -48,23 +48,23 @@ def archived_box(store: Store) -> None:
     try:
         for name, data in files:
             file_kinds.check("archived results", data, name)
-        found = file_kinds.load(files[0][1], files[0][0])
+        columns = file_kinds.load(files[0][1], files[0][0])
         tables = [open_results(data, name) for name, data in files]
         guessed = archive_mapping(tables[0])
     except RunoffError as error:
         frame.show_error(error)
         return
-    mapping = columns_form(found, guessed, f"archived-{uploads[0].file_id}", with_areas=True)
+    mapping = columns_form(columns, guessed, f"archived-{uploads[0].file_id}", with_areas=True)
     by_file = len(files) > 1 and st.checkbox(
         "Each file is a ballot of its own, in this order", help="Otherwise all files together are one ballot."
     )
     if missing := missing_words(tables[0], mapping):
         st.info(frame.plain(missing), icon=":material/info:")
         return
-    said = answers_of(uploads[0])
-    mapping = mapping if said is None else mapping.saying(said)
+    meanings = answers_of(uploads[0])
+    mapping = mapping if meanings is None else mapping.saying(meanings)
     try:
-        told = rebuild(tables, mapping, ballot_per_file=by_file)
+        campaign = rebuild(tables, mapping, ballot_per_file=by_file)
     except OpenQuestionsError as error:
         questions_box(uploads[0], error.questions)
         return
@@ -72,11 +72,11 @@ def archived_box(store: Store) -> None:
         frame.show_error(error)
         return
     questions_box(uploads[0], ())
-    n_tokens = sum(map(len, told.areas.values()))
-    parts = [many(len(told.areas), "area"), many(n_tokens, "token"), many(len(told.items), "item")]
-    parts.append(many(sum(len(ballot.comparisons) for ballot in told.ballots), "comparison"))
+    n_tokens = sum(map(len, campaign.areas.values()))
+    parts = [many(len(campaign.areas), "area"), many(n_tokens, "token"), many(len(campaign.items), "item")]
+    parts.append(many(sum(len(ballot.comparisons) for ballot in campaign.ballots), "comparison"))
     st.markdown(f"**Found: {', '.join(parts)}.**")
-    for note in told.notes:
+    for note in campaign.notes:
         st.warning(frame.plain(str(note)))
     _form(store, files, mapping, by_file)
 
@@ -110,9 +110,9 @@ def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_fil
         frame.show_error(error)
         return
     st.session_state["_archived_turn"] += 1  # the box is empty and shut for the next time
-    given = get_project(store, done.project_id).name
-    told = f"{imported_text(given, done)} {other_name_text(given, name)}".rstrip()
-    frame.flash(told, kind="warning" if done.why_open else "success")
+    actual_name = get_project(store, done.project_id).name
+    message = f"{imported_text(actual_name, done)} {other_name_text(actual_name, name)}".rstrip()
+    frame.flash(message, kind="warning" if done.why_open else "success")
     frame.open_project(done.project_id)
 
 
@@ -162,9 +162,9 @@ def new_project() -> None:
             key="new-kind",
             help="Choose a trial to see the whole process first, without people.",
         )
-        asks = choosers.radio(
+        kind_name = choosers.radio(
             kinds.LABEL,
-            {name: kinds.named(asked) for name, asked in QUESTIONS.items()},
+            {name: kinds.named(question_kind) for name, question_kind in QUESTIONS.items()},
             key="new-asks",
             horizontal=True,
             help="It can be changed on the Plan page until something is drawn.",
@@ -174,15 +174,17 @@ def new_project() -> None:
         if st.form_submit_button("Create project", type="primary"):
             make = create_project if start == "empty" else create_from_template
             try:
-                project_id = make(frame.store(), name, kind=kind, notion=notion, asks=asks)
+                project_id = make(frame.store(), name, kind=kind, notion=notion, asks=kind_name)
             except RunoffError as error:
                 frame.show_error(error)
                 return
-            drawn = "look at its plan" if isinstance(QUESTIONS[asks], RoundKind) else "let people vote on the pilot"
+            drawn = (
+                "look at its plan" if isinstance(QUESTIONS[kind_name], RoundKind) else "let people vote on the pilot"
+            )
             following = "its token lists" if start == "empty" else drawn
-            given = get_project(frame.store(), project_id).name
-            done = f"The project {given} is made. Next: {following}. It can be undone at the end of this page."
-            frame.flash(f"{done} {other_name_text(given, name)}".rstrip())
+            actual_name = get_project(frame.store(), project_id).name
+            done = f"The project {actual_name} is made. Next: {following}. It can be undone at the end of this page."
+            frame.flash(f"{done} {other_name_text(actual_name, name)}".rstrip())
             frame.open_project(project_id)
 
 

@@ -45,7 +45,7 @@ def import_box(store: Store) -> None:
 
 
 def _is_project(file: Any) -> bool:
-    """Whether a file may be a project's; what it is instead is told."""
+    """Whether a file may be a project file; if not, an error says what it is."""
     try:
         file_kinds.check("project", file.getvalue(), file.name)
     except RunoffError as error:
@@ -57,24 +57,26 @@ def _is_project(file: Any) -> bool:
 def _restore(store: Store, archived: Project) -> None:
     """Bring a project back, say so, and open it; an error is shown in place."""
     try:
-        given = restore_project(store, archived.id, expected_revision=archived.revision)
+        actual_name = restore_project(store, archived.id, expected_revision=archived.revision)
     except RunoffError as error:
         frame.show_error(error)
         return
-    frame.flash(f"{given} is back. {other_name_text(given, archived.name)}".rstrip())
+    frame.flash(f"{actual_name} is back. {other_name_text(actual_name, archived.name)}".rstrip())
     frame.open_project(archived.id)
 
 
 def files_box(store: Store, project: Project) -> None:
     """Export, copy, archive, delete."""
-    wanted = ProjectFile(project.id, project.revision)
-    made = jobs.figure(wanted, project, "Prepare the project file", key="project-file", on_request=True, help=_HOLDS)
-    if made is None:
+    figure = ProjectFile(project.id, project.revision)
+    measured = jobs.figure(
+        figure, project, "Prepare the project file", key="project-file", on_request=True, help=_HOLDS
+    )
+    if measured is None:
         st.caption(_HOLDS)
     else:
-        name = made.result.filename
+        name = measured.result.filename
         st.download_button(
-            "Download the project file (zip)", made.read_file, name, "application/zip", on_click="ignore"
+            "Download the project file (zip)", measured.read_file, name, "application/zip", on_click="ignore"
         )
     with st.form("copy"):
         name = st.text_input("Name of a copy", f"{project.name} (copy)"[:100], max_chars=100)
@@ -99,13 +101,13 @@ def files_box(store: Store, project: Project) -> None:
 def open_copy(copy: Callable[[Store, str, str], str], store: Store, project: Project, name: str, *, done: str) -> None:
     """Make a copy of a project by this command, say so, and open it; an error is shown in place.
 
-    `done` is to be said, of `copy` and `name`.
+    `done` is the message, with {copy} and {name}.
     """
     try:
         copied = copy(store, project.id, name)
     except RunoffError as error:
         frame.show_error(error)
         return
-    given = get_project(store, copied).name
-    frame.flash(f"{done.format(copy=given, name=project.name)} {other_name_text(given, name)}".rstrip())
+    actual_name = get_project(store, copied).name
+    frame.flash(f"{done.format(copy=actual_name, name=project.name)} {other_name_text(actual_name, name)}".rstrip())
     frame.open_project(copied)

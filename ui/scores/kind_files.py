@@ -47,12 +47,12 @@ def best_worst_box(project: Project) -> None:
         try:
             file_kinds.check("best–worst", file.getvalue(), file.name)
             with st.spinner("Reading the judgements …"):
-                found = read_asking(_best_worst_report, file.getvalue(), file.name, file.file_id)
+                result = read_asking(_best_worst_report, file.getvalue(), file.name, file.file_id)
         except RunoffError as error:
             frame.show_error(error)
         else:
-            if found is not None:
-                _show_best_worst(found, slug(file.name.rsplit(".", 1)[0], "best-worst"))
+            if result is not None:
+                _show_best_worst(result, slug(file.name.rsplit(".", 1)[0], "best-worst"))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -60,15 +60,15 @@ def _best_worst_report(data: bytes, name: str, named: Named | None = None) -> Be
     return best_worst_report(read_best_worst(data, name, named=named))
 
 
-def _show_best_worst(found: BestWorstReport, stem: str) -> None:
-    st.markdown(f"**{frame.plain(best_worst.headline(found))}**")
-    show_issues(found.read.issues, found.read.notes)
+def _show_best_worst(result: BestWorstReport, stem: str) -> None:
+    st.markdown(f"**{frame.plain(best_worst.headline(result))}**")
+    show_issues(result.read.issues, result.read.notes)
     with st.container(horizontal=True):
-        for label, value, about in best_worst.figures(found):
+        for label, value, about in best_worst.figures(result):
             st.metric(label, value, help=about, width="content")
-    for reason in best_worst.reasons(found):
+    for reason in best_worst.reasons(result):
         st.caption(frame.plain(reason))
-    table = best_worst.table(found)
+    table = best_worst.table(result)
     show_table(table, best_worst.HELP, "Items of the judgements")
     download("Download these items (CSV)", lambda: table, f"{stem}-scores.csv")
 
@@ -162,17 +162,17 @@ def _scores(project: Project, read: GroupFile) -> None:
         "Embeddings", names, [imported.id for imported in mine], key=f"group-models-{project.id}",
         help="All of the workspace.",
     )  # fmt: skip
-    found, opened = {}, {}
+    scores_of, opened = {}, {}
     try:
         for one in chosen:
             opened[names[one]] = open_library(store, known[one])
-            found[names[one]] = score_groups(read.comparisons, opened[names[one]].cosines)
+            scores_of[names[one]] = score_groups(read.comparisons, opened[names[one]].cosines)
     except RunoffError as error:
         frame.show_error(error)
         return
-    if not found:
+    if not scores_of:
         return
-    table = target_groups.scores(found)
+    table = target_groups.scores(scores_of)
     st.dataframe(
         table,
         hide_index=True,
@@ -180,16 +180,18 @@ def _scores(project: Project, read: GroupFile) -> None:
         placeholder="–",
         alt="Scores of the models",
     )
-    download("Download the scores (CSV)", partial(target_groups.scores, found), "target-groups-scores.csv")
+    download("Download the scores (CSV)", partial(target_groups.scores, scores_of), "target-groups-scores.csv")
     by_name = {name: name for name in table["model"].tolist()}
     model = choosers.selectbox("Look at a model", by_name, key=f"group-model-{project.id}")
-    counts = target_groups.behind(found[model])
+    counts = target_groups.behind(scores_of[model])
     st.dataframe(counts, hide_index=True, placeholder="–", alt="What is behind the figures")
     wrong = target_groups.worst(read.comparisons, opened[model].cosines)
     st.markdown("##### Worst comparisons")
     if wrong.empty:
         st.caption(
-            "None is wrong." if found[model].overall.n else "There are none: the model has the words of no comparison."
+            "None is wrong."
+            if scores_of[model].overall.n
+            else "There are none: the model has the words of no comparison."
         )
         return
     about = figures(wrong, target_groups.WORST_HELP)
@@ -220,9 +222,9 @@ def _orders_box(project: Project, groups: list[TargetGroup]) -> None:
 
 
 def _agreement(project: Project, read: OrderFile, groups: list[TargetGroup], key: str) -> None:
-    found = group_agreement(read.orders)
-    st.markdown(f"**{target_groups.agreement_text(found, len(read.targets))}**")
-    show_table(target_groups.people(found), target_groups.PEOPLE_HELP, "Agreement of people")
+    agreement = group_agreement(read.orders)
+    st.markdown(f"**{target_groups.agreement_text(agreement, len(read.targets))}**")
+    show_table(target_groups.people(agreement), target_groups.PEOPLE_HELP, "Agreement of people")
     left_out = choosers.multiselect(
         "Leave out",
         {name: name for name in sorted(read.orders)},
@@ -233,17 +235,17 @@ def _agreement(project: Project, read: OrderFile, groups: list[TargetGroup], key
             "out. Leaving out whoever disagrees raises agreement by itself: look at what they answered."
         ),
     )
-    kept = without(read.orders, left_out)
+    remaining = without(read.orders, left_out)
     if left_out:
-        st.caption(f"Without them: mean pairwise ρ {with_decimals(group_agreement(kept).mean)}.")
-    comparisons = comparisons_of(kept, groups)
+        st.caption(f"Without them: mean pairwise ρ {with_decimals(group_agreement(remaining).mean)}.")
+    comparisons = comparisons_of(remaining, groups)
     name = slug(f"{project.name}-orders", "orders")
     if groups:
         st.caption("Distractors and randoms are those of the groups above.")
     with st.container(horizontal=True):
         about = f"{many(len(comparisons), 'comparison')} of two words, each with the share of people behind it."
         download_groups(comparisons, f"{name}-groups", about)
-        download("Download the people (CSV)", partial(target_groups.people, found), f"{name}-people.csv")
+        download("Download the people (CSV)", partial(target_groups.people, agreement), f"{name}-people.csv")
 
 
 SCALE_NAMES = {"": "not checked", "STSS": "STSS: 0 to 4 in tenths", "CLSS": "CLSS: 0 to 4 in quarters", "own": "own"}
@@ -268,27 +270,28 @@ def ratings_box(project: Project) -> None:
         file_kinds.check("ratings", file.getvalue(), file.name)
         with st.spinner("Reading the ratings …"):
             bounds = None if scale is None else (scale.low, scale.high, scale.step)
-            found = _rating_report(file.getvalue(), file.name, bounds)
+            result = _rating_report(file.getvalue(), file.name, bounds)
     except RunoffError as error:
         frame.show_error(error)
         return
-    st.markdown(f"**{frame.plain(rating_sets.headline(found))}**")
-    _issues(found)
+    st.markdown(f"**{frame.plain(rating_sets.headline(result))}**")
+    _issues(result)
     with st.container(horizontal=True):
-        for label, value, about in rating_sets.figures(found):
+        for label, value, about in rating_sets.figures(result):
             st.metric(label, value, help=about, width="content")
-    for reason in rating_sets.why_undefined(found):
+    for reason in rating_sets.why_undefined(result):
         st.caption(frame.plain(reason))
     stem = slug(file.name.rsplit(".", 1)[0], "ratings")
-    _items(found, stem)
-    _people(found, stem)
-    _groups(found)
-    _conditions(found, stem)
-    _gold_box(project, found, stem)
-    _models(project, found, f"{file.file_id}-{scale}", stem)
+    _items(result, stem)
+    _people(result, stem)
+    _groups(result)
+    _conditions(result, stem)
+    _gold_box(project, result, stem)
+    _models(project, result, f"{file.file_id}-{scale}", stem)
 
 
 def _scale(project: Project) -> RatingScale | None:
+    """The scale of the ratings, as chosen; None for any, or where an own one is no scale."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = choosers.selectbox(
             "Scale",
@@ -320,28 +323,28 @@ def _standings(
     chosen: tuple[str, ...],
     held_out: tuple[str, ...],
     names: tuple[str, ...],
-    _found: RatingReport,
+    _result: RatingReport,
     _imported: list[Imported],
     _store: Store,
 ) -> list[ModelPlace]:
-    given = {
-        name: text_similarities(open_library(_store, imported), _found.ratings.first, _found.ratings.second)
+    similarities = {
+        name: text_similarities(open_library(_store, imported), _result.ratings.first, _result.ratings.second)
         for imported, name in zip(_imported, names, strict=True)
     }
-    return stand(_found.ratings, _found.mean, given, held_out=held_out)
+    return stand(_result.ratings, _result.mean, similarities, held_out=held_out)
 
 
-def _issues(found: RatingReport) -> None:
-    show_issues(found.ratings.issues, found.ratings.notes)
-    if found.gap is not None:
-        st.caption(f"People's means differ from the file's own column by {found.gap:.3f} at most.")
+def _issues(result: RatingReport) -> None:
+    show_issues(result.ratings.issues, result.ratings.notes)
+    if result.gap is not None:
+        st.caption(f"People's means differ from the file's own column by {result.gap:.3f} at most.")
 
 
-def _items(found: RatingReport, stem: str) -> None:
-    table = rating_sets.items(found)
+def _items(result: RatingReport, stem: str) -> None:
+    table = rating_sets.items(result)
     st.subheader("Items", help="Mean, SD and number of ratings of each.")
-    waiting = list(found.waiting)
-    if found.ratings.has_people:
+    waiting = list(result.waiting)
+    if result.ratings.has_people:
         only = st.toggle(
             plural(len(waiting), "Only the {n} item to adjudicate", "Only the {n} items to adjudicate"),
             key=f"adjudicate-{stem}",
@@ -355,18 +358,19 @@ def _items(found: RatingReport, stem: str) -> None:
     download("Download these items (CSV)", lambda: table, f"{stem}-items.csv")
 
 
-def _people(found: RatingReport, stem: str) -> None:
-    table = rating_sets.people(found)
+def _people(result: RatingReport, stem: str) -> None:
+    table = rating_sets.people(result)
     if len(table):
         st.subheader("People", help="Each person against the mean of all others, the lowest first.")
         show_table(table, rating_sets.HELP, "People of the rating set")
-        download("Download the people (CSV)", partial(rating_sets.people, found), f"{stem}-people.csv")
+        download("Download the people (CSV)", partial(rating_sets.people, result), f"{stem}-people.csv")
 
 
-def _groups(found: RatingReport) -> None:
+def _groups(result: RatingReport) -> None:
+    """Agreement by level and by genre."""
     parts = (
-        ("level", "By level", "Agreement by level", found.by_level),
-        ("genre", "By genre", "Agreement by genre", found.by_genre),
+        ("level", "By level", "Agreement by level", result.by_level),
+        ("genre", "By genre", "Agreement by genre", result.by_genre),
     )
     for called, title, alt, groups in parts:
         if groups:
@@ -374,25 +378,25 @@ def _groups(found: RatingReport) -> None:
             show_table(rating_sets.alphas(groups, called), rating_sets.HELP, alt)
 
 
-def _conditions(found: RatingReport, stem: str) -> None:
-    if found.conditions:
+def _conditions(result: RatingReport, stem: str) -> None:
+    if result.conditions:
         st.subheader("Conditions", help="Whether the way of asking moved the ratings.")
-        table = rating_sets.conditions(found)
+        table = rating_sets.conditions(result)
         show_table(table, rating_sets.CONDITION_HELP, "Conditions compared")
-        download("Download the conditions (CSV)", partial(rating_sets.conditions, found), f"{stem}-conditions.csv")
-        effects = rating_sets.anova(found)
+        download("Download the conditions (CSV)", partial(rating_sets.conditions, result), f"{stem}-conditions.csv")
+        effects = rating_sets.anova(result)
         if len(effects):
             show_table(effects, rating_sets.ANOVA_HELP, "Analysis of variance")
-        if said := rating_sets.anova_text(found):
-            st.caption(frame.plain(said))
-    if found.order_tests:
+        if sentence := rating_sets.anova_text(result):
+            st.caption(frame.plain(sentence))
+    if result.order_tests:
         st.subheader("Order in the pair", help="Whether an item is rated otherwise with its two texts exchanged.")
-        table = rating_sets.orders(found)
+        table = rating_sets.orders(result)
         show_table(table, rating_sets.ORDER_HELP, "Order in the pair")
-        download("Download the orders (CSV)", partial(rating_sets.orders, found), f"{stem}-orders.csv")
+        download("Download the orders (CSV)", partial(rating_sets.orders, result), f"{stem}-orders.csv")
 
 
-def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
+def _models(project: Project, result: RatingReport, key: str, stem: str) -> None:
     st.subheader("Models", help="Similarities of embeddings against the mean ratings, with two string baselines.")
     store = frame.store()
     mine = read_embeddings(store, project.id)
@@ -403,7 +407,7 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
         key=f"rating-models-{project.id}", placeholder="None: only the baselines",
         help="All of the workspace. Longer texts are the mean of their known words' vectors.",
     )  # fmt: skip
-    genres = sorted(set(filter(None, found.ratings.genre)))
+    genres = sorted(set(filter(None, result.ratings.genre)))
     held_out: list[str] = []
     if genres:
         held_out = choosers.multiselect(
@@ -416,7 +420,7 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
         with st.spinner("Looking the texts up …"):
             standings = _standings(
                 (key, project.cache_key), tuple(chosen), tuple(held_out), tuple(names[one] for one in chosen),
-                found, [known[one] for one in chosen], store,
+                result, [known[one] for one in chosen], store,
             )  # fmt: skip
     except RunoffError as error:
         frame.show_error(error)
@@ -427,7 +431,7 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
     st.caption("A level that a model doesn't cover counts as 0 in the sum that decides the places.")
 
 
-def _gold_box(project: Project, found: RatingReport, stem: str) -> None:
+def _gold_box(project: Project, result: RatingReport, stem: str) -> None:
     """Both of them, each from a file of its own."""
     with st.expander("Qualification: who rates gold pairs near enough"):
         st.caption("A file of the same layouts with the right ratings of some pairs, five as a rule.")
@@ -437,12 +441,12 @@ def _gold_box(project: Project, found: RatingReport, stem: str) -> None:
             help="Every gold pair must be within so many points of its right rating; a pair left out isn't.",
         )  # fmt: skip
         if gold is not None:
-            _qualified(found, gold, float(tolerance), stem)
+            _qualified(result, gold, float(tolerance), stem)
     with st.expander("Crowd minus experts, by genre"):
         st.caption("A file of the same layouts with experts' ratings of these items: above 0 the crowd rates higher.")
         experts = _other_file(project, "Experts' ratings", "experts")
         if experts is not None:
-            _deviation(found, experts, stem)
+            _deviation(result, experts, stem)
 
 
 def _other_file(project: Project, label: str, key: str) -> RatingSet | None:
@@ -459,9 +463,9 @@ def _other_file(project: Project, label: str, key: str) -> RatingSet | None:
     return read
 
 
-def _qualified(found: RatingReport, gold: RatingSet, tolerance: float, stem: str) -> None:
+def _qualified(result: RatingReport, gold: RatingSet, tolerance: float, stem: str) -> None:
     try:
-        people = qualify_people(found.ratings, gold, tolerance=tolerance)
+        people = qualify_people(result.ratings, gold, tolerance=tolerance)
     except RunoffError as error:
         frame.show_error(error)
         return
@@ -471,9 +475,9 @@ def _qualified(found: RatingReport, gold: RatingSet, tolerance: float, stem: str
     download("Download the qualification (CSV)", lambda: table, f"{stem}-qualification.csv")
 
 
-def _deviation(found: RatingReport, experts: RatingSet, stem: str) -> None:
+def _deviation(result: RatingReport, experts: RatingSet, stem: str) -> None:
     try:
-        deviations = crowd_minus_experts(found.ratings, experts)
+        deviations = crowd_minus_experts(result.ratings, experts)
     except RunoffError as error:
         frame.show_error(error)
         return

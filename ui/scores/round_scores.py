@@ -1,4 +1,4 @@
-"""The scores of a round: what it found once closed, how it compares with the project's votes, and files from elsewhere.
+"""The scores of a round: its results once closed, how they compare with the project's votes, and files from elsewhere.
 
 The files are of the same kind of question. Of the tabs only the open one is drawn.
 """
@@ -52,73 +52,73 @@ def _rounds(project: Project, area_id: int | None, kind: RoundKind, rounds: tupl
             f"No round of {kind.about.label} is drawn yet, so there are no scores.", "collect", "collect answers"
         )
         return
-    found = kinds.one_of(project, area_id, sorted(rounds, key=lambda one: one.round.is_open))  # closed ones first
-    if found.round.is_open:
+    round_view = kinds.one_of(project, area_id, sorted(rounds, key=lambda one: one.round.is_open))  # closed ones first
+    if round_view.round.is_open:
         st.caption("Its scores are computed when it is closed.")
         frame.next_step("collect", "collect answers")
         return
-    results_box(project, area_id, found)
+    results_box(project, area_id, round_view)
 
 
-def results_box(project: Project, area_id: int | None, found: RoundView) -> None:
-    """All that a closed round says of its items."""
+def results_box(project: Project, area_id: int | None, round_view: RoundView) -> None:
+    """All results of a closed round."""
     with st.container(horizontal=True):
-        for label, value, about in found.figures:
+        for label, value, about in round_view.figures:
             st.metric(label, value, help=about, width="content")
-    for reason in found.why_undefined:
+    for reason in round_view.why_undefined:
         st.caption(frame.plain(reason))
-    kind = found.round.kind.about
+    kind = round_view.round.kind.about
     if kind.scores_items:
-        _items(project, found)
+        _items(project, round_view)
     else:
-        _preferences(project, found)
+        _preferences(project, round_view)
     with st.container(horizontal=True):
         frame.link("export", "Its files: on the Export page", icon=":material/download:")
         frame.link("evaluate", "Embeddings ranked by it", icon=":material/fact_check:")
         frame.link("voters", "Who answered", icon=":material/groups:")
     if kind.is_scale:
-        _ratings(project, found)
+        _ratings(project, round_view)
     if kind.scores_items:
-        _beside_votes(project, area_id, found, view.file_stem_of(project.name, found.round))
+        _beside_votes(project, area_id, round_view, view.file_stem_of(project.name, round_view.round))
 
 
-def _items(project: Project, found: RoundView) -> None:
+def _items(project: Project, round_view: RoundView) -> None:
     st.subheader("Items", help="By score, the most related first.")
-    table = cache.load_round(view.items, frame.store(), project, found.round)
+    table = cache.load_round(view.items, frame.store(), project, round_view.round)
     digits = {"rank": "%.1f", "score": "%.3f", "lower": "%.3f", "upper": "%.3f"}
     config = {
         name: st.column_config.NumberColumn(name, help=about, format=digits.get(name))
         for name, about in view.ITEM_HELP.items()
     }
     st.dataframe(table, hide_index=True, column_config=config, height=400, alt="Items of the round")
-    if found.round.interval_note:
-        st.caption(frame.plain(found.round.interval_note))
+    if round_view.round.interval_note:
+        st.caption(frame.plain(round_view.round.interval_note))
 
 
-def _ratings(project: Project, found: RoundView) -> None:
-    report = cache.load_round(view.rating_report, frame.store(), project, found.round)
+def _ratings(project: Project, round_view: RoundView) -> None:
+    report = cache.load_round(view.rating_report, frame.store(), project, round_view.round)
     with st.expander(f"Items to adjudicate ({len(report.waiting):,})"):
         st.caption("Any two people differ by a point or more there, so the mean hides a disagreement.")
         table = rating_sets.items(report).iloc[list(report.waiting)]
         show_table(table, rating_sets.HELP, "Items to adjudicate")
 
 
-def _preferences(project: Project, found: RoundView) -> None:
+def _preferences(project: Project, round_view: RoundView) -> None:
     st.subheader("Preferences", help="R: the share of people that put one word above the other.")
-    words = cache.load_round(view.compared_words, frame.store(), project, found.round)
+    words = cache.load_round(view.compared_words, frame.store(), project, round_view.round)
     table = view.preferences(words)
     show_table(table, target_groups.WORST_HELP, "Preferences of two positives")
 
 
-def _beside_votes(project: Project, area_id: int | None, found: RoundView, stem: str) -> None:
+def _beside_votes(project: Project, area_id: int | None, round_view: RoundView, stem: str) -> None:
     standings = cache.load_standings(frame.store(), project)
     mine = next((standing for standing in standings if standing.ranking.area_id == area_id), None)
     if mine is None or not mine.n_closed:
         st.caption("Once a ballot of comparisons is closed, both can be set side by side here.")
         return
-    box = st.expander("Side by side with the votes", key=f"beside-{found.round.id}", on_change="rerun")
+    box = st.expander("Side by side with the votes", key=f"beside-{round_view.round.id}", on_change="rerun")
     if not box.open:
         return
     with box, st.spinner("Comparing …"):
-        both = cache.load_round(view.beside_votes, frame.store(), project, found.round)
+        both = cache.load_round(view.beside_votes, frame.store(), project, round_view.round)
         show_side_by_side(both, f"{stem}-votes")

@@ -19,9 +19,9 @@ from ui.shared import cache, chart_files, choosers, frame
 
 def top(view: ScoresView, stem: str) -> None:
     """The first items with score, interval and votes; `stem` begins the names of the files."""
-    shown = top_of(view.dataset)
+    rows = top_of(view.dataset)
     chart_files.show(
-        partial(campaign_charts.top_intervals, shown), shown, name=f"{stem}-top", alt="The first items with intervals"
+        partial(campaign_charts.top_intervals, rows), rows, name=f"{stem}-top", alt="The first items with intervals"
     )
 
 
@@ -87,9 +87,9 @@ def _every_ballot(view: ScoresView, project: Project) -> None:
     if not st.toggle("Show x, y and ȳ of every item, ballot by ballot", key=f"by-ballot-{project.id}"):
         return
     columns = ["rank", "pair", "area", "ballot", "votes", "x", "y", "mean"]
-    shown = view.by_ballot[columns].rename(columns={"mean": "ȳ"})
+    rows = view.by_ballot[columns].rename(columns={"mean": "ȳ"})
     alt = "Scores by item and ballot"
-    st.dataframe(shown, hide_index=True, lazy=True, alt=alt)
+    st.dataframe(rows, hide_index=True, lazy=True, alt=alt)
     st.caption(
         "x is the share of votes won, y is x on the scale of ballot 1, ȳ the mean of the y's so far.",
         help="Equations 1, 6 and 5 of the paper.",

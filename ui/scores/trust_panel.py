@@ -20,18 +20,18 @@ from ui.shared import cache, frame, jobs
 from ui.shared.tables import in_percent, share_column
 
 
-def _measured(project: Project, area_id: int | None, button: str) -> MeasuredFigure[VoteChecks] | None:
+def _measured_checks(project: Project, area_id: int | None, button: str) -> MeasuredFigure[VoteChecks] | None:
     """The checks of a ranking's votes; None as long as they aren't there."""
-    wanted = ChecksOfVotes(project.id, project.revision, area_id)
-    return jobs.figure(wanted, project, button, key=f"checks-{project.id}-{area_id}")
+    figure = ChecksOfVotes(project.id, project.revision, area_id)
+    return jobs.figure(figure, project, button, key=f"checks-{project.id}-{area_id}")
 
 
 def show_vote_checks(project: Project, area_id: int | None, n_votes: int) -> None:
     """What the votes of a ranking look like."""
-    found = _measured(project, area_id, "Check the votes") if n_votes else None
-    if found is None:
+    measured = _measured_checks(project, area_id, "Check the votes") if n_votes else None
+    if measured is None:
         return
-    checks = cache.load_checks(frame.store(), project, area_id, found)
+    checks = cache.load_checks(frame.store(), project, area_id, measured)
     if len(checks.part_sizes) > 1:
         st.warning(frame.plain(checks.parts_said), icon=":material/link_off:")
     flagged = checks.sides.flagged
@@ -60,11 +60,11 @@ def show_vote_checks(project: Project, area_id: int | None, n_votes: int) -> Non
 
 
 def figures(project: Project, area_id: int | None) -> None:
-    """What the answers to checks say, on the Scores page."""
-    found = _measured(project, area_id, "Read the checks")
-    if found is None:
+    """The figures of the answers to checks, on the Scores page."""
+    measured = _measured_checks(project, area_id, "Read the checks")
+    if measured is None:
         return
-    checks = cache.load_checks(frame.store(), project, area_id, found)
+    checks = cache.load_checks(frame.store(), project, area_id, measured)
     if not checks.has_checks:
         st.caption("No voter answered a check, or a comparison that another voter answered.")
         return
@@ -80,8 +80,8 @@ def figures_table(table: pd.DataFrame) -> None:
         "from": share_column("from", help="Lower bound of the 90% interval."),
         "to": share_column("to", help="Upper bound of the 90% interval."),
     }
-    shown = in_percent(table, *config)
-    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt="Checks in the ballots")
+    percents = in_percent(table, *config)
+    st.dataframe(percents, hide_index=True, column_config=config, placeholder="–", alt="Checks in the ballots")
 
 
 MARKS = {
@@ -96,26 +96,26 @@ WORST_FIRST = (RED, AMBER, GREEN)
 def show(project: Project, area_id: int | None) -> None:
     """The panel of the Scores page."""
     st.subheader("How far to trust it")
-    wanted = TrustLines(project.id, project.revision, area_id)
-    found = jobs.figure(wanted, project, "Check the scores", key=f"trust-{project.id}-{area_id}")
-    if found is None:
+    figure = TrustLines(project.id, project.revision, area_id)
+    measured = jobs.figure(figure, project, "Check the scores", key=f"trust-{project.id}-{area_id}")
+    if measured is None:
         return
-    view = cache.load_trust(frame.store(), project, area_id, found)
+    view = cache.load_trust(frame.store(), project, area_id, measured)
     st.markdown(f"**{headline(view.lines)}**")
-    if named := _to_mend(view.lines):
+    if named := _weak_points(view.lines):
         st.markdown(named)
     if view.next_ballot is None:
         st.caption("What another ballot would change isn't known: it is simulated at closing, up to 200,000 votes.")
     else:
         st.markdown(frame.plain(worth_text(view.next_ballot, view.after, is_last=view.is_last)))
     with st.expander(f"Every point, with its reason and what to do ({len(view.lines)})"):
-        _lines(view.lines)
+        _show_lines(view.lines)
         if view.next_ballot is not None:
             st.caption(frame.plain(bounds_text()))
         frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
 
 
-def _to_mend(lines: Sequence[TrustCheck]) -> str:
+def _weak_points(lines: Sequence[TrustCheck]) -> str:
     """The names of the points that aren't good, the worst first, as Markdown."""
     by_level = {level: [frame.plain(line.name) for line in lines if line.level == level] for level in (RED, AMBER)}
     return " ".join(f"{MARKS[level]}: {', '.join(names)}." for level, names in by_level.items() if names)
@@ -128,7 +128,7 @@ def worth_of_next(project: Project, area_id: int | None) -> None:
         st.markdown(frame.plain(worth_text(next_ballot, after, is_last=is_last)))
 
 
-def _lines(lines: Sequence[TrustCheck]) -> None:
+def _show_lines(lines: Sequence[TrustCheck]) -> None:
     """The worst come first."""
     for line in sorted(lines, key=lambda line: WORST_FIRST.index(line.level)):
         name, reason, cure = (frame.plain(text) for text in (line.name, line.reason, line.cure))

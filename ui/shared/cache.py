@@ -53,20 +53,20 @@ def by_revision(
     name, parameters = f"{view.__module__}.{view.__name__}", inspect.signature(view)
 
     def load(store: Store, project: Project, /, *args: Asked.args, **named: Asked.kwargs) -> View:
-        given = parameters.bind(store, project.id, *args, **named)
-        given.apply_defaults()
-        of = tuple(given.arguments.items())[2:]
-        return _made(name, store, project, of, lambda: view(store, project.id, *args, **named))
+        bound = parameters.bind(store, project.id, *args, **named)
+        bound.apply_defaults()
+        values = tuple(bound.arguments.items())[2:]
+        return _kept_value(name, store, project, values, lambda: view(store, project.id, *args, **named))
 
     return load
 
 
-def _made(
+def _kept_value(
     name: str, store: Store, project: Project, of: tuple[object, ...], make: Callable[[], View], at: int | None = None
 ) -> View:
-    """What `make` makes of this name and values, kept until the project changes; `at` stands in for its cache key."""
-    made: View = _cached(name, str(store.folder), project.id, project.cache_key if at is None else at, of, make)
-    return made
+    """The value of `make`, cached under name and values until the project changes; `at` replaces its cache key."""
+    value: View = _cached(name, str(store.folder), project.id, project.cache_key if at is None else at, of, make)
+    return value
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
@@ -78,21 +78,21 @@ def _cached(
 
 def measured(store: Store, project: Project, figure: Figure[R]) -> MeasuredFigure[R]:
     """A figure of the project and its votes as they are, measured at once."""
-    of = json.dumps(params_of(figure))
-    return _made(figure.name, store, project, (of,), lambda: measure_now(store, figure))
+    parameters = json.dumps(params_of(figure))
+    return _kept_value(figure.name, store, project, (parameters,), lambda: measure_now(store, figure))
 
 
 def kept(store: Store, project: Project, figure: Figure[R], job: Job) -> MeasuredFigure[R]:
     """A figure that a job has found."""
-    return _made(figure.name, store, project, (job.id,), lambda: read(store, figure, job), project.revision)
+    return _kept_value(figure.name, store, project, (job.id,), lambda: read(store, figure, job), project.revision)
 
 
 def of_figure(
-    name: str, store: Store, project: Project, found: MeasuredFigure[Any], make: Callable[[], View], *of: Any
+    name: str, store: Store, project: Project, figure: MeasuredFigure[Any], make: Callable[[], View], *of: Any
 ) -> View:
-    """What `make` makes of a figure and some values: what comes in after a job doesn't change what it has found."""
-    at = None if found.job is None else project.revision
-    return _made(f"{name}, shown", store, project, (found.key, *of), make, at)
+    """What `make` computes from a figure and some values; votes that come in after the figure's job don't change it."""
+    at = None if figure.job is None else project.revision
+    return _kept_value(f"{name}, shown", store, project, (figure.key, *of), make, at)
 
 
 # Each view that pages show as it is.
@@ -127,14 +127,14 @@ def load_rank_stabilisation(store: Store, project: Project, area_id: int | None)
             store, project.id, area_id, scored=load_scores(store, project, area_id).scored
         )
 
-    return _made("settling", store, project, (area_id,), make)
+    return _kept_value("settling", store, project, (area_id,), make)
 
 
-def load_round(view: Any, store: Store, project: Project, found: Ballot) -> Any:
-    """What a view of `core.views.kinds.rounds` says of a round."""
-    named = getattr(view, "func", view)
-    name = f"{named.__module__}.{named.__name__}"
-    return _made(name, store, project, (found.id,), lambda: view(store, project.id, found))
+def load_round(view: Any, store: Store, project: Project, ballot: Ballot) -> Any:
+    """A view of `core.views.kinds.rounds`, of one round."""
+    function = getattr(view, "func", view)
+    name = f"{function.__module__}.{function.__name__}"
+    return _kept_value(name, store, project, (ballot.id,), lambda: view(store, project.id, ballot))
 
 
 def load_proposed_gold(store: Store, project: Project, ballot: Ballot) -> list[tuple[int, int]]:
@@ -143,61 +143,61 @@ def load_proposed_gold(store: Store, project: Project, ballot: Ballot) -> list[t
     def make() -> list[tuple[int, int]]:
         return propose_gold(store, project.id, area_id=ballot.area_id, seed=ballot.seed)
 
-    return _made("proposed gold", store, project, (ballot.id,), make, project.revision)
+    return _kept_value("proposed gold", store, project, (ballot.id,), make, project.revision)
 
 
 def load_payment_votes(store: Store, project: Project, ballot_id: int, most: int) -> pd.DataFrame:
     of = (ballot_id, most)
-    return _made("dealt", store, project, of, lambda: collect_page.read_voters(store, *of))
+    return _kept_value("dealt", store, project, of, lambda: collect_page.read_voters(store, *of))
 
 
 def load_payment(
-    store: Store, project: Project, ballot_id: int, rules: Rules, *, found: MeasuredFigure[int]
+    store: Store, project: Project, ballot_id: int, rules: Rules, *, figure: MeasuredFigure[int]
 ) -> collect_page.PaymentView:
     """By the assignments that were read, once for all rules."""
 
     def assignments() -> pd.DataFrame:
-        return table_of(found.read_file(), ASSIGNMENTS)
+        return table_of(figure.read_file(), ASSIGNMENTS)
 
     def make() -> collect_page.PaymentView:
-        table = of_figure("assignments", store, project, found, assignments)
+        table = of_figure("assignments", store, project, figure, assignments)
         return collect_page.load_payment(store, project.id, ballot_id, rules, assignments=table)
 
-    return of_figure("settlement", store, project, found, make, ballot_id, rules)
+    return of_figure("settlement", store, project, figure, make, ballot_id, rules)
 
 
 def load_checks(
-    store: Store, project: Project, area_id: int | None, found: MeasuredFigure[VoteChecks]
+    store: Store, project: Project, area_id: int | None, figure: MeasuredFigure[VoteChecks]
 ) -> trust.ChecksView:
     def make() -> trust.ChecksView:
-        return trust.load_checks(store, project.id, area_id, found=found.result)
+        return trust.load_checks(store, project.id, area_id, measured=figure.result)
 
-    return of_figure("checks", store, project, found, make, area_id)
+    return of_figure("checks", store, project, figure, make, area_id)
 
 
 def load_voters(
-    store: Store, project: Project, area_id: int | None, found: MeasuredFigure[VoterQuality]
+    store: Store, project: Project, area_id: int | None, figure: MeasuredFigure[VoterQuality]
 ) -> voters.VotersView:
     def make() -> voters.VotersView:
-        return voters.load(store, project.id, area_id, quality=found.result)
+        return voters.load(store, project.id, area_id, quality=figure.result)
 
-    return of_figure("voters", store, project, found, make, area_id)
+    return of_figure("voters", store, project, figure, make, area_id)
 
 
 def load_export(store: Store, project: Project) -> export.ExportView:
     def make() -> export.ExportView:
         return export.load(store, project.id, dataset=load_scores(store, project).dataset)
 
-    return _made("export", store, project, (), make)
+    return _kept_value("export", store, project, (), make)
 
 
 def load_trust(
-    store: Store, project: Project, area_id: int | None, found: MeasuredFigure[tuple[TrustCheck, ...]]
+    store: Store, project: Project, area_id: int | None, figure: MeasuredFigure[tuple[TrustCheck, ...]]
 ) -> trust.TrustView:
     def make() -> trust.TrustView:
-        return trust.load(store, project.id, area_id, lines=found.result)
+        return trust.load(store, project.id, area_id, lines=figure.result)
 
-    return of_figure("trust", store, project, found, make, area_id)
+    return of_figure("trust", store, project, figure, make, area_id)
 
 
 def load_evaluation(
@@ -207,10 +207,10 @@ def load_evaluation(
         dataset = load_scores(store, project).dataset
         return evaluate_page.load(store, project.id, n0, notion, policy, top, dataset=dataset)
 
-    return _made("evaluation", store, project, (n0, notion, policy, top), make)
+    return _kept_value("evaluation", store, project, (n0, notion, policy, top), make)
 
 
-def of_evaluation(made: Any, store: Store, project: Project, view: evaluate_page.EvaluateView, *args: Any) -> Any:
-    """What `made(store, project_id, view, *args)` makes of an evaluation, kept by the evaluation's settings."""
-    name = f"{made.__module__}.{made.__name__}"
-    return _made(name, store, project, (*view.key, *args), lambda: made(store, project.id, view, *args))
+def of_evaluation(make: Any, store: Store, project: Project, view: evaluate_page.EvaluateView, *args: Any) -> Any:
+    """What `make(store, project_id, view, *args)` computes from an evaluation, kept by the evaluation's settings."""
+    name = f"{make.__module__}.{make.__name__}"
+    return _kept_value(name, store, project, (*view.key, *args), lambda: make(store, project.id, view, *args))

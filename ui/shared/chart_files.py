@@ -60,5 +60,5 @@ def save(chart: DrawnChart, table: pd.DataFrame, *, name: str) -> None:
 
 
 def _file(make: Callable[..., bytes], chart: DrawnChart, **how: int) -> Callable[[], bytes]:
-    """What makes a file of a chart once it is asked for."""
+    """A function that makes a file of a chart."""
     return lambda: make(chart(), **how)

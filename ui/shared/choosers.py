@@ -39,7 +39,7 @@ def selectbox(
     key: str,
     apart: Callable[[Id], str] | None = None,
     place: Any = st,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None: ...
 @overload
 def selectbox(
@@ -50,7 +50,7 @@ def selectbox(
     key: str,
     apart: Callable[[Id], str] | None = None,
     place: Any = st,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id: ...
 def selectbox(
     label: str,
@@ -60,11 +60,11 @@ def selectbox(
     key: str,
     apart: Callable[[Id], str] | None = None,
     place: Any = st,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None:
     """The id of one of the options (ids with labels), of which there must be one; None as long as nothing is chosen,
     which is only where `chosen` is None."""
-    return _one_by_place(place.selectbox, label, options, chosen, key, apart, looks)
+    return _one_by_place(place.selectbox, label, options, chosen, key, apart, widget_options)
 
 
 @overload
@@ -75,7 +75,7 @@ def radio(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None: ...
 
 
@@ -87,7 +87,7 @@ def radio(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id: ...
 
 
@@ -98,10 +98,10 @@ def radio(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None:
     """As `selectbox`, as a list of buttons; None only where `chosen` is None."""
-    return _one_by_place(st.radio, label, options, chosen, key, apart, looks)
+    return _one_by_place(st.radio, label, options, chosen, key, apart, widget_options)
 
 
 @overload
@@ -112,7 +112,7 @@ def segmented_control(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None: ...
 @overload
 def segmented_control(
@@ -122,7 +122,7 @@ def segmented_control(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id: ...
 def segmented_control(
     label: str,
@@ -131,7 +131,7 @@ def segmented_control(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> Id | None:
     """As `selectbox`, as buttons in a row; what was chosen can't be let go."""
     labels, start, is_set = _of_one(options, chosen, key, apart)
@@ -142,7 +142,7 @@ def segmented_control(
         required=True,
         format_func=labels.__getitem__,
         key=key,
-        **looks,
+        **widget_options,
     )
 
 
@@ -153,28 +153,33 @@ def multiselect(
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
-    **looks: Any,
+    **widget_options: Any,
 ) -> list[Id]:
     """The ids of some of the options."""
     before, labels = _labels(options, apart, key)
-    held = st.session_state.get(key)
+    state = st.session_state.get(key)
     is_set = False
-    if held is not None:
-        there = [id_ for id_ in held if id_ in labels]
-        is_set = there != held or any(_is_called_anew(id_, before, labels) for id_ in there)
+    if state is not None:
+        still_there = [id_ for id_ in state if id_ in labels]
+        is_set = still_there != state or any(_is_called_anew(id_, before, labels) for id_ in still_there)
         if is_set:
-            _note(before, (id_ for id_ in held if id_ not in labels))
-            st.session_state[key] = there
+            _note_gone(before, (id_ for id_ in state if id_ not in labels))
+            st.session_state[key] = still_there
     default = None if is_set else list(chosen)
-    return st.multiselect(label, list(labels), default, format_func=labels.__getitem__, key=key, **looks)
+    return st.multiselect(label, list(labels), default, format_func=labels.__getitem__, key=key, **widget_options)
 
 
 def embedding(
-    label: str, there: Iterable[Imported], *, key: str, called: Callable[[Imported], str] | None = None, **looks: Any
+    label: str,
+    there: Iterable[Imported],
+    *,
+    key: str,
+    called: Callable[[Imported], str] | None = None,
+    **widget_options: Any,
 ) -> Imported:
     """One of the embeddings, of which there must be one; those of a workspace may have one name."""
     by_id = {one.id: one for one in there}
-    return by_id[selectbox(label, names_of(by_id.values(), called), key=key, **looks)]
+    return by_id[selectbox(label, names_of(by_id.values(), called), key=key, **widget_options)]
 
 
 def names_of(there: Iterable[Imported], called: Callable[[Imported], str] | None = None) -> dict[str, str]:
@@ -191,26 +196,26 @@ def _one_by_place(
     chosen: Id | None,
     key: str,
     apart: Callable[[Id], str] | None,
-    looks: Mapping[str, Any],
+    widget_options: Mapping[str, Any],
 ) -> Any:
-    """A widget that is told by its place what is chosen at first."""
+    """A widget whose initial choice is given by its place among the options."""
     labels, start, is_set = _of_one(options, chosen, key, apart)
     at = None if start is None else 0 if is_set else list(labels).index(start)
-    return widget(label, list(labels), at, format_func=labels.__getitem__, key=key, **looks)
+    return widget(label, list(labels), at, format_func=labels.__getitem__, key=key, **widget_options)
 
 
 def _of_one(
     options: Mapping[Id, str], chosen: Id | None, key: str, apart: Callable[[Id], str] | None
 ) -> tuple[dict[Id, str], Id | None, bool]:
-    """The labels, what is chosen at first, and whether the session was told what is chosen now."""
+    """The labels, the initial choice, and whether the session state was set to the current choice."""
     before, labels = _labels(options, apart, key)
     start = next(iter(labels), None) if chosen is FIRST else chosen
-    held = st.session_state.get(key)
-    if held is None or (held in labels and not _is_called_anew(held, before, labels)):
+    state = st.session_state.get(key)
+    if state is None or (state in labels and not _is_called_anew(state, before, labels)):
         return labels, start, False
-    if held not in labels:
-        _note(before, [held])
-    st.session_state[key] = held if held in labels else start
+    if state not in labels:
+        _note_gone(before, [state])
+    st.session_state[key] = state if state in labels else start
     return labels, start, True
 
 
@@ -218,10 +223,10 @@ def _labels(
     options: Mapping[Id, str], apart: Callable[[Id], str] | None, key: str
 ) -> tuple[dict[Id, str], dict[Id, str]]:
     """The labels that a chooser showed last, and those that it shows now."""
-    shown = st.session_state.setdefault(_SHOWN, {})
-    before = shown.get(key, {})
-    shown[key] = told_apart(options, apart, before)
-    return before, shown[key]
+    labels_of = st.session_state.setdefault(_SHOWN, {})
+    before = labels_of.get(key, {})
+    labels_of[key] = told_apart(options, apart, before)
+    return before, labels_of[key]
 
 
 def _is_called_anew(id_: Id, before: Mapping[Id, str], labels: Mapping[Id, str]) -> bool:
@@ -236,21 +241,21 @@ def told_apart(
     >>> told_apart({1: "Anna", 2: "Ben", 3: "Anna", 4: "Anna"}, {1: "typed", 3: "invited", 4: "invited"}.__getitem__)
     {1: 'Anna (typed)', 2: 'Ben', 3: 'Anna (invited)', 4: 'Anna (invited) (2)'}
     """
-    twins = Counter(map(_look, options.values()))
-    taken = {_look(label): id_ for id_, label in (before or {}).items() if id_ in options}
-    given: dict[Id, str] = {}
+    twins = Counter(map(_visible_form, options.values()))
+    owner_of = {_visible_form(label): id_ for id_, label in (before or {}).items() if id_ in options}
+    label_of: dict[Id, str] = {}
     # A label that nothing else has stays as it is, whatever twins are told apart by; numbers go by the id.
-    for id_ in sorted(options, key=lambda id_: (twins[_look(options[id_])] > 1, len(str(id_)), str(id_))):
+    for id_ in sorted(options, key=lambda id_: (twins[_visible_form(options[id_])] > 1, len(str(id_)), str(id_))):
         label = options[id_]
-        if twins[_look(label)] > 1 and apart is not None and (more := apart(id_)):
+        if twins[_visible_form(label)] > 1 and apart is not None and (more := apart(id_)):
             label = f"{label} ({more})"
         numbered = (label if n == 1 else f"{label} ({n})" for n in count(1))
-        given[id_] = next(one for one in numbered if taken.get(_look(one), id_) == id_)
-        taken[_look(given[id_])] = id_
-    return {id_: given[id_] for id_ in options}
+        label_of[id_] = next(one for one in numbered if owner_of.get(_visible_form(one), id_) == id_)
+        owner_of[_visible_form(label_of[id_])] = id_
+    return {id_: label_of[id_] for id_ in options}
 
 
-def _look(label: str) -> str:
+def _visible_form(label: str) -> str:
     """What is equal for labels that look the same: spaces and ways of writing a letter don't count."""
     return label if label.isascii() and label.isalnum() else " ".join(unicodedata.normalize("NFKC", label).split())
 
@@ -265,7 +270,7 @@ def watched() -> Iterator[None]:
         st.session_state.pop(_GONE, None)
 
 
-def _note(before: Mapping[Any, str], gone: Iterable[Hashable]) -> None:
+def _note_gone(before: Mapping[Any, str], gone: Iterable[Hashable]) -> None:
     st.session_state.get(_GONE, []).extend(before.get(id_, str(id_)) for id_ in gone)
 
 

@@ -75,11 +75,11 @@ def _fields(columns: Columns, start: Mapping, roles: tuple[str, ...], key: str) 
     options = {"": _NONE} | {name: _called(columns, name) for name in columns.names}
     for at in range(0, len(roles), 2):
         for role, place in zip(roles[at : at + 2], st.columns(2), strict=False):
-            now = getattr(start, role)
+            current = getattr(start, role)
             chosen[role] = choosers.selectbox(
                 ROLES[role],
-                options | {now: options.get(now, now)},  # a list shows names as they are, no Markdown
-                now,
+                options | {current: options.get(current, current)},  # a list shows names as they are, no Markdown
+                current,
                 key=f"{key}-{role}",
                 place=place,
                 help=_HELP.get(role),
@@ -99,7 +99,7 @@ def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, 
     if not values:
         return mapping.choices
     meanings = dict(CHOICES) | {"?": "not known: it is asked, or can't be read"}
-    said = []
+    meanings_chosen = []
     for at in range(0, len(values), 2):
         for value, place in zip(values[at : at + 2], st.columns(2), strict=False):
             meaning = choosers.selectbox(
@@ -110,34 +110,36 @@ def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, 
                 place=place,
             )
             if meaning != "?":
-                said.append((value, meaning))
-    return tuple(said)
+                meanings_chosen.append((value, meaning))
+    return tuple(meanings_chosen)
 
 
 def mapping_box(store: Store, project: Project, file: Any, *, needed: bool) -> None:
     """The columns of a file to be named; open at once where the file can't be read without."""
-    found = _table(file) if needed else None
-    if needed and found is None:
+    columns = _table(file) if needed else None
+    if needed and columns is None:
         return  # no table, which was said above
     if not st.toggle(f"Name the columns of {frame.plain(file.name)}", value=needed, key=f"columns-open-{file.file_id}"):
         return
     with st.container(border=True):
-        found = found or file_kinds.load(file.getvalue(), file.name)
-        known = read_mapping(store, project.id, found.header)
-        mapping = columns_form(found, known or found.guessed, f"columns-{file.file_id}")
+        columns = columns or file_kinds.load(file.getvalue(), file.name)
+        known = read_mapping(store, project.id, columns.header)
+        mapping = columns_form(columns, known or columns.guessed, f"columns-{file.file_id}")
         with st.container(horizontal=True):
             if st.button(
                 "Read it this way", type="primary", key=f"map-{file.file_id}", disabled=not mapping.is_complete
             ):
                 done = "These columns are remembered: from now on files with the same header are read this way."
                 frame.carry_out(
-                    remember_mapping, store, project.id, found.header, mapping,
+                    remember_mapping, store, project.id, columns.header, mapping,
                     done=done, expected_revision=frame.expected(),
                 )  # fmt: skip
             if known is not None and st.button("Forget these columns", key=f"unmap-{file.file_id}"):
                 done = "The columns are forgotten."
-                seen = frame.expected()
-                frame.carry_out(forget_mapping, store, project.id, found.header, done=done, expected_revision=seen)
+                revision = frame.expected()
+                frame.carry_out(
+                    forget_mapping, store, project.id, columns.header, done=done, expected_revision=revision
+                )
 
 
 def _table(file: Any) -> file_kinds.Columns | None:
@@ -153,40 +155,40 @@ _OPEN = "?"
 
 
 def answers_of(file: Any) -> Mapping | None:
-    """What somebody said of a file's values since it was uploaded; None for nothing."""
-    told = st.session_state.get(_SAID, {}).get(file.file_id)
-    return Mapping().saying(meanings_of(told)) if told else None
+    """The meanings that a person chose for a file's values since its upload, as a mapping; None for none."""
+    meanings = st.session_state.get(_SAID, {}).get(file.file_id)
+    return Mapping().saying(meanings_of(meanings)) if meanings else None
 
 
 def questions_box(file: Any, questions: Sequence[ValueQuestion]) -> None:
     """The questions that a file's values leave open, those answered too, and the button that reads it so."""
-    kept: dict[str, dict[tuple[str, str], str]] = st.session_state.setdefault(_SAID, {})
-    said = kept.get(file.file_id, {})
-    told = [ValueQuestion(role, value, 0, 0) for role, value in said]
-    if not questions and not told:
+    answers_of_files: dict[str, dict[tuple[str, str], str]] = st.session_state.setdefault(_SAID, {})
+    before = answers_of_files.get(file.file_id, {})
+    answered = [ValueQuestion(role, value, 0, 0) for role, value in before]
+    if not questions and not answered:
         return
     with st.form(f"questions-{file.file_id}"):
         if questions:
             st.info("Some answers wait: say what these values mean. They don't count before.", icon=":material/help:")
         answers = {}
-        for question in (*told, *questions):
+        for question in (*answered, *questions):
             key = question.role, question.value
             options = {_OPEN: "not said: its answers wait"} | dict(MEANT[question.role])
             chosen = choosers.selectbox(
-                frame.plain(question.asks), options, said.get(key, _OPEN), key=f"said-{file.file_id}-{'-'.join(key)}"
+                frame.plain(question.asks), options, before.get(key, _OPEN), key=f"said-{file.file_id}-{'-'.join(key)}"
             )
             answers[key] = chosen
             if question.n:
                 st.caption(frame.plain(question.found))
         if st.form_submit_button("Read it with these meanings", type="primary" if questions else "secondary"):
-            kept[file.file_id] = {key: meaning for key, meaning in answers.items() if meaning != _OPEN}
+            answers_of_files[file.file_id] = {key: meaning for key, meaning in answers.items() if meaning != _OPEN}
             st.rerun()
 
 
 def remarks(preview: Any) -> list[Any]:
     """The remarks on a file without its questions, which stand in their box."""
-    asked = {question.issue for question in preview.questions}
-    return [issue for issue in preview.issues if issue not in asked]
+    question_issues = {question.issue for question in preview.questions}
+    return [issue for issue in preview.issues if issue not in question_issues]
 
 
 __all__ = ["questions_box", "remarks", "answers_of"]

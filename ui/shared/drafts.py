@@ -36,8 +36,8 @@ def begin(name: str, widget: str, stored: T, *, over_others: bool = False) -> T:
         state[f"_draft-of-{name}"] = widget
         state[f"_draft-begin-{name}"] = stored if draft is None else draft
         state[f"_draft-back-{name}"] = draft is not None and draft != stored
-    found: T = state[f"_draft-begin-{name}"]
-    return found
+    start: T = state[f"_draft-begin-{name}"]
+    return start
 
 
 def keep(name: str, edited: Any, stored: Any) -> None:

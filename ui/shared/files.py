@@ -25,7 +25,7 @@ MAX_SHOWN = 500
 
 
 def choose_file(store: Store, key: str) -> Path | None:
-    """A file's path, typed or picked; None as long as there is none. What is wrong with a path is said."""
+    """A file's path, typed or picked; None as long as there is none. What is wrong with a path is shown."""
     st.session_state.setdefault(f"folder-{key}", str(Path.home()))
     text = st.text_input(
         "Path of the file",
@@ -41,7 +41,7 @@ def choose_file(store: Store, key: str) -> Path | None:
         with right.popover("Recent files", icon=":material/history:", width="stretch"):
             for known in recent:
                 named = f"recent-{key}-{key_of(known)}"
-                st.button(frame.plain(known), key=named, on_click=_take, args=(key, known), type="tertiary")
+                st.button(frame.plain(known), key=named, on_click=_pick_path, args=(key, known), type="tertiary")
     if not text.strip():
         return None
     picked = st.session_state.get(f"picked-{key}")
@@ -67,10 +67,10 @@ def _checked(path: Path) -> Path | None:
         if path.is_file():
             return path
         if path.is_dir():
-            held = _some(path, "")
-            st.info(frame.plain(f"That is a folder. Add a file's name, or browse the folder. It holds: {held}"))
+            names = _similar_names(path, "")
+            st.info(frame.plain(f"That is a folder. Add a file's name, or browse the folder. It holds: {names}"))
         elif path.parent.is_dir():
-            text = f"There is no file {path.name} in {path.parent}. Near it: {_some(path.parent, path.name)}"
+            text = f"There is no file {path.name} in {path.parent}. Near it: {_similar_names(path.parent, path.name)}"
             st.warning(frame.plain(text))
         else:
             st.warning(frame.plain(f"There is no folder {path.parent}."))
@@ -79,7 +79,7 @@ def _checked(path: Path) -> Path | None:
     return None
 
 
-def _some(folder: Path, begin: str) -> str:
+def _similar_names(folder: Path, begin: str) -> str:
     """A few names in a folder that begin like the one that was typed."""
     names = sorted(shown_name(entry) for entry in folder.iterdir() if not entry.name.startswith("."))
     near = [name for name in names if name.casefold().startswith(begin.casefold()[:3])] if begin else names
@@ -96,11 +96,15 @@ def _browse(key: str) -> None:
         st.warning(frame.plain(f"The folder can't be opened ({error.strerror})."))
         entries = []
     st.button(
-        "One folder up", key=f"up-{key}", on_click=_enter, args=(key, folder.parent), icon=":material/arrow_upward:"
+        "One folder up",
+        key=f"up-{key}",
+        on_click=_enter_folder,
+        args=(key, folder.parent),
+        icon=":material/arrow_upward:",
     )
-    shown = entries[:MAX_SHOWN]
+    listed = entries[:MAX_SHOWN]
     rows = [
-        {"name": shown_name(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in shown
+        {"name": shown_name(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in listed
     ]
     if not rows:
         st.caption("There is nothing to choose here.")
@@ -115,8 +119,8 @@ def _browse(key: str) -> None:
         height=320,
     )
     for row in picked.selection.rows:
-        entry = shown[row]
-        action = _enter if _is_folder(entry) else _take
+        entry = listed[row]
+        action = _enter_folder if _is_folder(entry) else _pick_path
         name = shown_name(entry)
         label = f"Open {name}" if _is_folder(entry) else f"Choose {name}"
         st.button(frame.plain(label), key=f"pick-{key}", type="primary", on_click=action, args=(key, entry))
@@ -142,11 +146,11 @@ def _megabytes(entry: Path) -> float | None:
         return None
 
 
-def _enter(key: str, folder: Path) -> None:
+def _enter_folder(key: str, folder: Path) -> None:
     st.session_state[f"folder-{key}"] = str(folder)
 
 
-def _take(key: str, path: Path | str) -> None:
+def _pick_path(key: str, path: Path | str) -> None:
     # What isn't UTF-8 can't stand in the box: it shows another text, and the path itself is remembered.
     st.session_state[f"picked-{key}"] = str(path)
     st.session_state[f"path-{key}"] = shown_path(path)
@@ -194,19 +198,19 @@ def of_file(key: str) -> str | None:
 
 
 def in_chosen_encoding(files: Sequence[Any], key: str) -> list[Any]:
-    """The files as they are, or in the encoding that is chosen here; those that aren't in it are said and left out."""
+    """The files as they are, or in the encoding that is chosen here; others are left out, with an error."""
     if not files:
         return []
     with st.expander("Letters look wrong?"):
         encoding = of_file(key)
     if encoding is None:
         return list(files)
-    found = []
+    read = []
     for file in files:
         try:
             data = in_utf8(file.getvalue(), file.name, encoding)
         except RunoffError as error:
             frame.show_error(error)
         else:
-            found.append(StoredUpload(f"{file.file_id}-{encoding}", file.name, data))
-    return found
+            read.append(StoredUpload(f"{file.file_id}-{encoding}", file.name, data))
+    return read

@@ -97,15 +97,15 @@ def pressed() -> None:
     st.session_state[_PRESSED] = True
 
 
-def begin_drawing(shown: Project | None) -> str:
+def begin_drawing(chosen: Project | None) -> str:
     """A run begins that shows this project, or none; why what was pressed on the page before it isn't done, or ""."""
     was_pressed = st.session_state.pop(_PRESSED, False)
     drawn = st.session_state.get(_DRAWN)
-    st.session_state[_DRAWING] = None if shown is None else (shown.id, shown.name)
+    st.session_state[_DRAWING] = None if chosen is None else (chosen.id, chosen.name)
     st.session_state[_REFUSED] = None
-    if shown is not None and drawn is not None and drawn[0] != shown.id:
+    if chosen is not None and drawn is not None and drawn[0] != chosen.id:
         st.session_state[_REFUSED] = (
-            f"This page was drawn for “{drawn[1]}”; “{shown.name}” is shown now. Nothing was done. Choose the "
+            f"This page was drawn for “{drawn[1]}”; “{chosen.name}” is shown now. Nothing was done. Choose the "
             "project that you mean, and do it again."
         )
     return (refusal() or "") if was_pressed else ""
@@ -175,8 +175,8 @@ def area(project: Project, standings: Sequence[RankingStatus]) -> int | None:
     if project.ranking == "all" or not standings:
         return None
     known = {str(standing.ranking.area_id): standing for standing in standings}
-    asked = st.query_params.get("area") or st.session_state.get(f"_area-{project.id}")
-    chosen = asked if asked in known else next(iter(known))
+    requested = st.query_params.get("area") or st.session_state.get(f"_area-{project.id}")
+    chosen = requested if requested in known else next(iter(known))
     if st.session_state.get("_area_picked") != chosen:
         st.session_state["_area_picked"] = chosen
     choosers.selectbox(
@@ -196,10 +196,10 @@ def _pick_area(project_id: str) -> None:
     st.session_state[f"_area-{project_id}"] = st.query_params["area"] = chosen
 
 
-def first_line(said: str, *badges: Badge) -> None:
+def first_line(sentence: str, *badges: Badge) -> None:
     """Where things stand, in numbers (Markdown), and beside it the badges."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(said, width="content")
+        st.markdown(sentence, width="content")
         show(*badges)
 
 
@@ -254,14 +254,14 @@ def project() -> Project:
         label, icon = "**Next: make a project**", ":material/arrow_forward:"
         st.page_link(st.session_state["_pages"]["project"], label=label, icon=icon)
         stop()
-    found = get_project(store(), st.session_state["project_id"])
+    current = get_project(store(), st.session_state["project_id"])
     seen = st.session_state.get("_seen")
-    known = seen[1] if seen and seen[0] == found.id else found.revision
-    if known != found.revision:
+    known = seen[1] if seen and seen[0] == current.id else current.revision
+    if known != current.revision:
         st.info("The project was changed in the meantime, perhaps in another tab. This is how it stands now.")
     st.session_state["_expected"] = known
-    st.session_state["_seen"] = (found.id, found.revision)
-    return found
+    st.session_state["_seen"] = (current.id, current.revision)
+    return current
 
 
 def expected() -> int:
@@ -277,13 +277,13 @@ def changed_here() -> None:
 def choose_project() -> None:
     """The project picker in the side bar; the choice stands in the address, so that a reload keeps it."""
     projects = {item.id: item for item in list_projects(store())}
-    asked = st.query_params.get("project")
-    if asked and asked not in projects and asked != st.session_state.get("_unknown_project"):
-        st.session_state["_unknown_project"] = asked
-        text = f"There is no project “{asked}” in this workspace, so another one is shown."
+    requested = st.query_params.get("project")
+    if requested and requested not in projects and requested != st.session_state.get("_unknown_project"):
+        st.session_state["_unknown_project"] = requested
+        text = f"There is no project “{requested}” in this workspace, so another one is shown."
         flash(text, kind="warning")
     before = st.session_state.get("project_id")
-    chosen = next((key for key in (asked, before) if key in projects), next(iter(projects), None))
+    chosen = next((key for key in (requested, before) if key in projects), next(iter(projects), None))
     st.session_state["project_id"] = chosen
     if undone := begin_drawing(projects.get(chosen or "")):
         flash(undone, kind="warning")
@@ -313,11 +313,11 @@ def _go_on(chosen: Project) -> None:
     """Show a project that was just chosen where it is to be gone on with."""
     from . import cache
 
-    there = cache.load_overview(store(), chosen)
-    if there.next_page == st.session_state["_page"]:
+    overview = cache.load_overview(store(), chosen)
+    if overview.next_page == st.session_state["_page"]:
         return
-    query = {"project": chosen.id} | ({"area": str(there.next_area)} if there.next_area is not None else {})
-    st.switch_page(st.session_state["_pages"][there.next_page], query_params=query)
+    query = {"project": chosen.id} | ({"area": str(overview.next_area)} if overview.next_area is not None else {})
+    st.switch_page(st.session_state["_pages"][overview.next_page], query_params=query)
 
 
 def _show_campaign(chosen: Project) -> None:
@@ -326,8 +326,8 @@ def _show_campaign(chosen: Project) -> None:
 
     campaign = cache.load_overview(store(), chosen).campaign
     if campaign is not None:
-        share, said = campaign
-        st.sidebar.progress(share, text=plain(said))
+        share, text = campaign
+        st.sidebar.progress(share, text=plain(text))
 
 
 def begin_project() -> NoReturn:

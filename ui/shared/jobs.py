@@ -74,9 +74,9 @@ def offer(label: str, command: Command[Any], then: Callable[[], Any] | None = No
 
 
 def report_ends() -> None:
-    """Leave a message of each command whose job has ended since this visitor saw it run, and open what it made."""
+    """Leave a message of each command whose job ended since this visitor saw it run, and open the project it made."""
     store, watched = frame.store(), st.session_state.get(_WATCHED, [])
-    made = ""
+    project_id = ""
     for job_id in list(dict.fromkeys(watched)):
         job = lifecycle.find_job(store, job_id)
         if job is not None and not job.ended:
@@ -87,12 +87,12 @@ def report_ends() -> None:
         if job.state == "done":
             frame.flash(executor.done_text(job), pressed=False)
             if job_id in st.session_state.get(_ASKED, []):
-                made = executor.opened(job) or made
+                project_id = executor.opened(job) or project_id
         else:
             frame.flash(executor.ended_text(store, job), kind="warning", pressed=False)
         frame.changed_here()
-    if made:
-        frame.open_project(made)
+    if project_id:
+        frame.open_project(project_id)
 
 
 def show_under_way() -> None:
@@ -150,28 +150,28 @@ def figure(
         else:
             _ask(wanted, job, button, key, {"help": HELP, **options}, before_job)
         return None
-    found = cache.kept(store, project, wanted, job)
-    if since := found.votes_since(project):
+    measured = cache.kept(store, project, wanted, job)
+    if since := measured.votes_since(project):
         with st.container(horizontal=True, vertical_alignment="center"):
-            told = plural(
+            sentence = plural(
                 since,
                 "As of {moment}; {n} vote was given or taken back since.",
                 "As of {moment}; {n} votes were given or taken back since.",
                 moment=moment(job.created_at),
             )
-            st.caption(f":material/history: {frame.plain(told)}")
+            st.caption(f":material/history: {frame.plain(sentence)}")
             start_button(wanted, "Compute it again", f"anew-{key}", help=HELP)
-    return found
+    return measured
 
 
 def _at_once(
     wanted: Figure[R], project: Project, button: str, key: str, on_request: bool, options: dict[str, Any]
 ) -> MeasuredFigure[R] | None:
-    asked = [params_of(wanted), project.cache_key]
-    if on_request and st.session_state.get(f"_asked-{key}") != asked:
+    request = [params_of(wanted), project.cache_key]
+    if on_request and st.session_state.get(f"_asked-{key}") != request:
         if not st.button(button, key=f"compute-{key}", **options):
             return None
-        st.session_state[f"_asked-{key}"] = asked
+        st.session_state[f"_asked-{key}"] = request
         st.rerun()
     try:
         with st.spinner(f"{wanted.doing} …"):
@@ -250,5 +250,5 @@ def so_far(what: str, job: lifecycle.Job, more: str = "") -> None:
     else:
         done = f"{percent(job.share)}, " if job.total else ""
         far = f"{done}{lifecycle.age(job.started_at):,.0f} s so far"
-    said = " ".join(filter(None, [f"{what} in the background, {far}.", more, "You may leave this page."]))
-    st.caption(f":material/hourglass_top: {said}")
+    sentence = " ".join(filter(None, [f"{what} in the background, {far}.", more, "You may leave this page."]))
+    st.caption(f":material/hourglass_top: {sentence}")

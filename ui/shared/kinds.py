@@ -28,8 +28,8 @@ def choose(project: Project, of: Sequence[RankingStatus | None], *, every: bool 
     """
     known = [kind for ranking in of if ranking is not None for kind in ranking.asked.kinds] or [COMPARISON]
     own = known[0]
-    asked = st.query_params.get("kind") or st.session_state.get(f"_kind-{project.id}")
-    chosen = KINDS.get(str(asked), own)
+    requested = st.query_params.get("kind") or st.session_state.get(f"_kind-{project.id}")
+    chosen = KINDS.get(str(requested), own)
     offered = tuple(KINDS.values()) if every else tuple(dict.fromkeys([*known, chosen]))
     st.session_state[f"_kind-{project.id}"] = chosen.name
     if chosen is not own:
@@ -63,31 +63,31 @@ def named(kind: QuestionKind) -> str:
 
 def standing(project: Project, area_id: int | None) -> RankingStatus | None:
     """Where the ranking stands; None in a project that ranks areas and has none."""
-    found = cache.load_standings(frame.store(), project)
-    return next((one for one in found if one.ranking.area_id == area_id), None)
+    standings = cache.load_standings(frame.store(), project)
+    return next((one for one in standings if one.ranking.area_id == area_id), None)
 
 
 def rounds(project: Project, area_id: int | None, kind: RoundKind) -> tuple[RoundView, ...]:
     """The rounds of a kind, the newest first."""
-    found = cache.load_rounds(frame.store(), project, area_id)
-    return tuple(one for one in reversed(found) if one.round.kind is kind)
+    all_rounds = cache.load_rounds(frame.store(), project, area_id)
+    return tuple(one for one in reversed(all_rounds) if one.round.kind is kind)
 
 
 def one_of(
     project: Project,
     area_id: int | None,
-    found: Sequence[RoundView],
-    said: Callable[[RoundView], str] = lambda one: f"{one.title}. {one.said}",
+    round_views: Sequence[RoundView],
+    sentence_of: Callable[[RoundView], str] = lambda one: f"{one.title}. {one.said}",
 ) -> RoundView:
-    """The round that a page is about, of at least one, and the page's first line: what is `said` of it. Chosen where
+    """The round that a page is about, of at least one, and the page's first line, its `sentence_of`. Chosen where
     there are several, the newest at first."""
     headline = st.container()
-    chosen = found[0]
-    if len(found) > 1:
-        by_number = {one.round.number: one for one in found}
+    chosen = round_views[0]
+    if len(round_views) > 1:
+        by_number = {one.round.number: one for one in round_views}
         key = f"round-{project.id}-{area_id}-{chosen.round.number}"
         names = {number: one.listed for number, one in by_number.items()}
         chosen = by_number[choosers.selectbox("Round", names, key=key, width=360)]
     with headline:
-        frame.first_line(f"**{said(chosen)}**", *([SIMULATED] if chosen.progress.simulated else []))
+        frame.first_line(f"**{sentence_of(chosen)}**", *([SIMULATED] if chosen.progress.simulated else []))
     return chosen

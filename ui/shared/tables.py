@@ -43,9 +43,9 @@ def figures(table: pd.DataFrame, about: Mapping[str, str]) -> dict[str, Any]:
 
 def show_table(table: pd.DataFrame, about: Mapping[str, str], alt: str, *, height: int | None = None) -> None:
     """A table with help for its columns, ranks to one digit, other numbers to three; reasons where there are any."""
-    shown = table.drop(columns="why undefined") if _no_reason(table) else table
-    high = height or min(400, 38 + 35 * max(len(shown), 1))
-    st.dataframe(shown, hide_index=True, column_config=figures(shown, about), placeholder="–", height=high, alt=alt)
+    visible = table.drop(columns="why undefined") if _no_reason(table) else table
+    high = height or min(400, 38 + 35 * max(len(visible), 1))
+    st.dataframe(visible, hide_index=True, column_config=figures(visible, about), placeholder="–", height=high, alt=alt)
 
 
 def _no_reason(table: pd.DataFrame) -> bool:
@@ -64,7 +64,7 @@ def download(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
 
 
 def download_groups(groups: Iterable[GroupComparison], name: str, about: str) -> None:
-    """A button that saves groups in the authors' format; `about` is a sentence on what they say."""
+    """A button that saves groups in the authors' format; `about` is a sentence about them."""
     st.download_button(
         "Download the groups (text)", write_groups(groups).encode("utf-8"), f"{name}.txt", "text/plain",
         icon=":material/download:", on_click="ignore", key=f"download-{name}",
@@ -73,7 +73,7 @@ def download_groups(groups: Iterable[GroupComparison], name: str, about: str) ->
 
 
 def show_issues(issues: Iterable[Issue], notes: Iterable[str] = ()) -> None:
-    """What a reader of files left out, row by row, and what else it has to say."""
+    """The rows that a reader of files left out, with their reasons, and its notes on the file."""
     for note in notes:
         st.caption(frame.plain(note))
     rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
@@ -83,7 +83,7 @@ def show_issues(issues: Iterable[Issue], notes: Iterable[str] = ()) -> None:
 
 
 def read_asking(read: Callable[[bytes, str, Named | None], R], data: bytes, name: str, key: str) -> R | None:
-    """What `read` makes of a file; None while a person is asked what its best and worst name."""
+    """The file as `read` reads it; None while a person is asked what its columns best and worst hold."""
     try:
         return read(data, name, None)
     except NamedError as error:
@@ -92,7 +92,7 @@ def read_asking(read: Callable[[bytes, str, Named | None], R], data: bytes, name
 
 
 def _ask_named(error: NamedError, key: str) -> Named | None:
-    """What best and worst of a file name, asked with the reader's question; None until a person has said."""
+    """What the columns best and worst hold, as a person chooses; None until they have chosen."""
     st.warning(frame.plain(str(error)))
     words: dict[Named, str] = {"items": "items", "places": "places, 1 the first"}
     return choosers.radio("Best and worst are", words, None, key=f"named-{key}", horizontal=True)

@@ -56,7 +56,7 @@ _BY_LINES = {_FOUND: None, _LINES: True, _TABLE: False}
 
 
 def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: Any) -> None:
-    """Read token lists and carry out what they are for; what the reading noticed is said."""
+    """Read token lists and carry out what they are for; notes of the reader are shown."""
     try:
         lists = reader(*args)
     except RunoffError as error:
@@ -78,14 +78,14 @@ def _flash_notes(notes: list[str]) -> None:
     if len(notes) == 1:
         frame.flash(notes[0], kind="warning")
     elif notes:
-        frame.flash(_remarks(len(notes)), kind="warning", details=_first(notes))
+        frame.flash(_remarks(len(notes)), kind="warning", details=_shortened(notes))
 
 
 def _remarks(n: int) -> str:
     return plural(n, "{n} remark on what was read.", "{n} remarks on what was read.")
 
 
-def _first(notes: list[str]) -> list[str]:
+def _shortened(notes: list[str]) -> list[str]:
     return [*notes[:SHOWN], *([f"and {len(notes) - SHOWN} more"] if len(notes) > SHOWN else [])]
 
 
@@ -97,12 +97,12 @@ def add_box(store: Store, project: Project) -> None:
     paste, file = st.tabs(["Paste", "From a file"])
     with paste:  # no form: what stands in one is known only once it is sent, and couldn't be kept
         back = st.container()
-        begun = drafts.begin(draft, f"new-name-{key}", ("", ""))
+        start = drafts.begin(draft, f"new-name-{key}", ("", ""))
         name = st.text_input(
-            "Area", begun[0], placeholder="For example: Sales & marketing", max_chars=100, key=f"new-name-{key}"
+            "Area", start[0], placeholder="For example: Sales & marketing", max_chars=100, key=f"new-name-{key}"
         )
         text = st.text_area(
-            "Tokens, one per line", begun[1], height=180, placeholder="sales\nmarketing\nmachine learning",
+            "Tokens, one per line", start[1], height=180, placeholder="sales\nmarketing\nmachine learning",
             key=f"new-text-{key}",
         )  # fmt: skip
         drafts.keep(draft, (name, text), ("", ""))
@@ -147,22 +147,22 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
     saves these very areas."""
     try:
         file_kinds.check("tokens", data, filename)
-        found = _opened(data, filename, key)
+        file = _opened(data, filename, key)
     except RunoffError as error:
         frame.show_error(error)
         return
-    columns = _columns_box(found, key) if len(found.header) > 1 else None
-    names = _columns(found) or {0: "token"}
-    table = [dict(zip(names.values(), row, strict=False)) for row in found.sample[:5]]
+    columns = _columns_box(file, key) if len(file.header) > 1 else None
+    names = _columns(file) or {0: "token"}
+    table = [dict(zip(names.values(), row, strict=False)) for row in file.sample[:5]]
     st.dataframe(table, hide_index=True, alt="The first rows of the file")
-    if len(found.header) > 1 and columns is None:
+    if len(file.header) > 1 and columns is None:
         st.button("Add these areas", type="primary", disabled=True)
         return
     try:
-        lists = found.read(columns)
+        lists = file.read(columns)
         several = [token for area in lists.areas for token in area.tokens if is_several(token)]
         if several:
-            lists = found.read(columns, split=split_box(several, key))
+            lists = file.read(columns, split=split_box(several, key))
     except RunoffError as error:
         frame.show_error(error)
         return
@@ -178,13 +178,13 @@ def _opened(data: bytes, filename: str, key: str) -> TokenFile:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             encoding = files.of_file(key)
             by_lines = choosers.selectbox("Layout", _LAYOUTS, key=f"layout-{key}", help=_LAYOUT_HELP)
-    found = open_list(data, filename, encoding=encoding, by_lines=_BY_LINES[by_lines or _FOUND])
-    if len(found.sheets) > 1:
-        every = {_ALL_SHEETS: "all, each an area"} if found.is_all_lists else {}
-        sheets = every | {name: name for name in found.sheets}
+    file = open_list(data, filename, encoding=encoding, by_lines=_BY_LINES[by_lines or _FOUND])
+    if len(file.sheets) > 1:
+        every = {_ALL_SHEETS: "all, each an area"} if file.is_all_lists else {}
+        sheets = every | {name: name for name in file.sheets}
         sheet = choosers.selectbox("Sheet", sheets, key=f"sheet-{key}", apart=_a_sheet)
-        found = open_list(data, filename, sheet=sheet or None)
-    return found
+        file = open_list(data, filename, sheet=sheet or None)
+    return file
 
 
 def _will_be_saved(lists: TokenLists) -> None:
@@ -196,20 +196,20 @@ def _will_be_saved(lists: TokenLists) -> None:
     st.markdown("**These areas will be saved:**")
     st.dataframe(rows, hide_index=True, alt="The areas that will be saved")
     if lists.notes:
-        listed = "\n".join(f"- {frame.plain(note)}" for note in _first([str(note) for note in lists.notes]))
+        listed = "\n".join(f"- {frame.plain(note)}" for note in _shortened([str(note) for note in lists.notes]))
         st.warning(f"{frame.plain(_remarks(len(lists.notes)))}\n\n{listed}")
 
 
-def _columns_box(found: TokenFile, key: str) -> tuple[int | None, int] | None:
+def _columns_box(file: TokenFile, key: str) -> tuple[int | None, int] | None:
     """The area column (None for one area named after the file) and the token column, as chosen; None where one has yet
     to be chosen."""
-    key = f"{key}-{hash(found.header)}"
-    names = _columns(found)
-    guess = found.guess
+    key = f"{key}-{hash(file.header)}"
+    names = _columns(file)
+    guess = file.guess
     twins = (*guess.area_twins, *guess.token_twins)
     if twins:
-        told = " and ".join(f"{found.header[place]!r} (column {place + 1})" for place in twins)
-        st.warning(frame.plain(f"Several columns have one name: {told}. Choose which of them is meant."))
+        twin_names = " and ".join(f"{file.header[place]!r} (column {place + 1})" for place in twins)
+        st.warning(frame.plain(f"Several columns have one name: {twin_names}. Choose which of them is meant."))
     first = None if guess.area_twins else _NO_COLUMN if guess.area is None else guess.area
     left, right = st.columns(2)
     area = choosers.selectbox(
@@ -229,9 +229,9 @@ def _columns_box(found: TokenFile, key: str) -> tuple[int | None, int] | None:
     return None if area is None or token is None else (None if area == _NO_COLUMN else area, token)
 
 
-def _columns(found: TokenFile) -> dict[int, str]:
+def _columns(file: TokenFile) -> dict[int, str]:
     """The columns by their places, by names of which no two are equal."""
-    names = {place: name or f"column {place + 1}" for place, name in enumerate(found.header)}
+    names = {place: name or f"column {place + 1}" for place, name in enumerate(file.header)}
     return choosers.told_apart(names, _nth)
 
 
@@ -291,28 +291,28 @@ def _deletion(store: Store, project: Project, area: AreaTokens) -> None:
 
 
 def _delete(store: Store, project: Project, area: AreaTokens) -> None:
-    st.session_state[_deleted(project)] = delete_area(store, project.id, area)
+    st.session_state[_deleted_key(project)] = delete_area(store, project.id, area)
 
 
-def _restore(store: Store, project: Project, gone: DeletedArea) -> None:
-    restore_area(store, project.id, gone)
-    st.session_state.pop(_deleted(project), None)
+def _restore(store: Store, project: Project, deleted: DeletedArea) -> None:
+    restore_area(store, project.id, deleted)
+    st.session_state.pop(_deleted_key(project), None)
 
 
-def _deleted(project: Project) -> str:
+def _deleted_key(project: Project) -> str:
     return f"_deleted-area-{project.id}"
 
 
 def undo_box(store: Store, project: Project, view: TokensView) -> None:
     """The way back for the area that was deleted last in this session, while there is one."""
-    gone: DeletedArea | None = st.session_state.get(_deleted(project))
-    if gone is None or view.locked or gone.area.name in _names(view):
+    deleted: DeletedArea | None = st.session_state.get(_deleted_key(project))
+    if deleted is None or view.locked or deleted.area.name in _names(view):
         return
-    name = gone.area.name
+    name = deleted.area.name
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(f"The area {frame.plain(name)} was deleted.", icon=":material/delete:")
         if st.button("Bring it back", icon=":material/undo:"):
-            frame.carry_out(partial(_restore, store, project, gone), done=f"The area {name} is back.")
+            frame.carry_out(partial(_restore, store, project, deleted), done=f"The area {name} is back.")
 
 
 def _chosen(project: Project, view: TokensView) -> AreaTokens:
@@ -352,15 +352,15 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
     )
     st.caption("The empty row at the end takes a new token. To remove rows, tick them and press Delete.")
     edited = edited.fillna({"area": areas[0].name if one else "", "token": ""})
-    given = list(edited[["area", "token"]].itertuples(index=False, name=None))
+    typed = list(edited[["area", "token"]].itertuples(index=False, name=None))
     if one:
-        given = [row for row in given if row[1].strip()]
-    drafts.keep(draft, given, rows)
+        typed = [row for row in typed if row[1].strip()]
+    drafts.keep(draft, typed, rows)
     with back:
         drafts.show_restored(draft, "Your changes to this table")
-    changed = given != rows
+    changed = typed != rows
     try:
-        new = checked(given)
+        new = checked(typed)
     except RunoffError as error:
         if changed:
             frame.show_error(error)
@@ -402,8 +402,8 @@ def locked_box(store: Store, project: Project, view: TokensView) -> None:
 
 def _corrected(done: Renamed) -> str:
     ((_, old, new),) = done.changes
-    said = f"{old} is spelled {new} now."
-    return " ".join([said, *(f"{note}." for note in map(str, done.notes))])
+    sentence = f"{old} is spelled {new} now."
+    return " ".join([sentence, *(f"{note}." for note in map(str, done.notes))])
 
 
 def show(view: TokensView) -> None:
@@ -415,8 +415,8 @@ def show(view: TokensView) -> None:
     if not view.locked:
         _near(view)
     for area, token, names in view.hidden[:10]:
-        seen = ", ".join(names)
-        text = f"{token} in {area} holds characters that can't be seen: {seen}."
+        characters = ", ".join(names)
+        text = f"{token} in {area} holds characters that can't be seen: {characters}."
         st.warning(frame.plain(text))
     if len(view.hidden) > 10:
         st.warning(plural(len(view.hidden) - 10, "So do {n} other tokens.", "So do {n} other tokens."))
@@ -435,28 +435,28 @@ def show(view: TokensView) -> None:
 def _alike(view: TokensView) -> None:
     """Two areas that a person would take for one: no item has a token of each."""
     named = "; ".join(", ".join(names) for names in view.alike)
-    said = f"Names of areas that differ in case or spaces only: {named}. Only tokens of one area are paired."
+    sentence = f"Names of areas that differ in case or spaces only: {named}. Only tokens of one area are paired."
     if not view.locked:
-        said += " If they are meant to be one, edit all areas as a table and write their names alike."
-    st.warning(frame.plain(said))
+        sentence += " If they are meant to be one, edit all areas as a table and write their names alike."
+    st.warning(frame.plain(sentence))
 
 
 def _shared(view: TokensView) -> None:
     n = len(view.shared)
     if view.rules.merge_shared:
-        said = plural(
+        sentence = plural(
             n,
             "{n} pair of tokens in more than one area: such a pair stays in the first of them only.",
             "{n} pairs of tokens in more than one area: such a pair stays in the first of them only.",
         )
     else:
-        said = plural(
+        sentence = plural(
             n,
             "{n} pair of tokens in more than one area: such a pair is an item of its own in each.",
             "{n} pairs of tokens in more than one area: such a pair is an item of its own in each.",
         )
-    said += " Choose under “Which pairs become items”."
-    st.info(said, icon=":material/info:")
+    sentence += " Choose under “Which pairs become items”."
+    st.info(sentence, icon=":material/info:")
 
 
 def _near(view: TokensView) -> None:
@@ -465,10 +465,10 @@ def _near(view: TokensView) -> None:
     left = [f"{a} – {b} ({area})" for area, a, b in pairs if (area, a, b) not in view.rules.excluded]
     if not left:
         return
-    said = plural(
+    sentence = plural(
         len(left),
         "{n} pair of tokens that hardly differ: {named}.",
         "{n} pairs of tokens that hardly differ: {named}.",
         named=", ".join(left[:5]) + (", …" if len(left) > 5 else ""),
     )
-    st.info(frame.plain(f"{said} Choose under “Which pairs become items”."), icon=":material/info:")
+    st.info(frame.plain(f"{sentence} Choose under “Which pairs become items”."), icon=":material/info:")

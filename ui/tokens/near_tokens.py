@@ -1,4 +1,4 @@
-"""What an embedding has to say about further tokens: its nearest words, and which tokens it takes for hubs."""
+"""Further tokens proposed by an embedding, its nearest words, and the hubness of the tokens in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.shared import cache, choosers, frame
 
 def _chooser(view: TokensView, key: str) -> Imported | None:
     """An embedding with vectors, None where there is none."""
-    usable = [found.imported for found in view.coverage if not found.problem and found.imported.has_vectors]
+    usable = [coverage.imported for coverage in view.coverage if not coverage.problem and coverage.imported.has_vectors]
     if not usable:
         st.caption("There is no embedding with vectors yet.")
         frame.link("embeddings", "Load an embedding", icon=":material/hub:")
@@ -35,41 +35,43 @@ def propose_box(store: Store, project: Project, view: TokensView) -> None:
         return
     areas = {area.name: area.name for area in view.areas}
     area = choosers.selectbox("Area to add to", areas, key=f"near-area-{project.id}")
-    asked = (project.id, imported.id, area)
+    request = (project.id, imported.id, area)
     if st.button("Propose tokens"):
-        st.session_state["_near_tokens"] = asked
-    if st.session_state.get("_near_tokens") != asked:
+        st.session_state["_near_tokens"] = request
+    if st.session_state.get("_near_tokens") != request:
         return
     with st.spinner("Looking through the vocabulary…"):
-        found = cache.load_proposed(store, project, imported.id, area)
-    if found.problem:
-        st.error(frame.plain(found.problem))
-    elif found.proposed.empty:
+        proposed = cache.load_proposed(store, project, imported.id, area)
+    if proposed.problem:
+        st.error(frame.plain(proposed.problem))
+    elif proposed.proposed.empty:
         st.caption("It has no further words near these tokens.")
     else:
-        _tick(store, project, found)
+        _tick(store, project, proposed)
 
 
-def _tick(store: Store, project: Project, found: ProposedView) -> None:
+def _tick(store: Store, project: Project, proposed: ProposedView) -> None:
     """The proposals with a box each."""
-    with st.form(f"near-{project.id}-{found.imported.id}-{hash(found.area)}"):
+    with st.form(f"near-{project.id}-{proposed.imported.id}-{hash(proposed.area)}"):
         columns = st.columns(2)
         ticked = []
-        half = -(-len(found.proposed) // 2)
-        for place, (token, cosine, nearest, like) in enumerate(found.proposed.itertuples(index=False, name=None)):
+        half = -(-len(proposed.proposed) // 2)
+        for place, (token, cosine, nearest, like) in enumerate(proposed.proposed.itertuples(index=False, name=None)):
             about = f"nearest to {nearest}"
             if like:
                 about = f"nearest to {nearest}; hardly differs from {like}"
             mark = " :material/content_copy:" if like else ""
             label = f"{frame.plain(token)} ({with_decimals(cosine, 2)}){mark}"
-            if columns[place // half].checkbox(label, key=f"near-{hash(found.area)}-{token}", help=frame.plain(about)):
+            if columns[place // half].checkbox(
+                label, key=f"near-{hash(proposed.area)}-{token}", help=frame.plain(about)
+            ):
                 ticked.append(token)
         st.caption(
             "In brackets: the cosine with the middle of the area. :material/content_copy: hardly differs from a "
             "token that is there, or from a proposal above."
         )
         if st.form_submit_button("Add the ticked tokens", type="primary"):
-            _add(store, project, found.area, found.imported, ticked)
+            _add(store, project, proposed.area, proposed.imported, ticked)
 
 
 def _add(store: Store, project: Project, area: AreaTokens, imported: Imported, tokens: list[str]) -> None:
@@ -108,25 +110,25 @@ def hubness_box(store: Store, project: Project, view: TokensView) -> None:
     if imported is None:
         return
     k = int(st.number_input("Neighbours, k", 1, 100, 10, key=f"hub-k-{project.id}"))
-    asked = (project.id, imported.id, k)
+    request = (project.id, imported.id, k)
     if st.button("Count the neighbours"):
-        st.session_state["_hubness"] = asked
-    if st.session_state.get("_hubness") != asked:
+        st.session_state["_hubness"] = request
+    if st.session_state.get("_hubness") != request:
         return
     with st.spinner("Counting…"):
-        found = cache.load_hubness(store, project, imported.id, k)
-    if found.found is None:
-        st.error(frame.plain(found.problem))
+        hubs = cache.load_hubness(store, project, imported.id, k)
+    if hubs.found is None:
+        st.error(frame.plain(hubs.problem))
         return
-    skew = found.found.skewness
-    said = frame.plain(found.found.problem) if skew is None else f"**Skewness of N_k: {with_decimals(skew, 2)}**"
+    skew = hubs.found.skewness
+    headline = frame.plain(hubs.found.problem) if skew is None else f"**Skewness of N_k: {with_decimals(skew, 2)}**"
     st.markdown(
         (
-            f"{said} over {found.n_tokens:,} tokens and {found.n_sampled:,} words of {frame.plain(imported.name)}; "
+            f"{headline} over {hubs.n_tokens:,} tokens and {hubs.n_sampled:,} words of {frame.plain(imported.name)}; "
             f"the mean of N_k is {k}."
         ),
         help="0 is a symmetric distribution. Above about 1 a few words are near neighbours of very many: hubs.",
     )
     n_k = st.column_config.NumberColumn("N_k", format="%.1f", help="Ties for the last place share it.")
     columns = {"n_k": n_k}
-    st.dataframe(found.by_tokens, hide_index=True, column_config=columns, height=300, alt="N_k of the tokens")
+    st.dataframe(hubs.by_tokens, hide_index=True, column_config=columns, height=300, alt="N_k of the tokens")

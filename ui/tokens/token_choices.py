@@ -40,22 +40,22 @@ def rare_tokens(store: Store, project: Project, view: TokensView) -> None:
         _choose(store, project)
 
 
-def _show(found: RareTokens) -> None:
-    if found.problem:
-        st.error(frame.plain(found.problem))
+def _show(rare: RareTokens) -> None:
+    if rare.problem:
+        st.error(frame.plain(rare.problem))
         return
-    said = f"By **{frame.plain(found.source.label)}**, rare below {percent_as_set(found.source.share)} of the mean."
-    if found.is_proxy:
-        said += " This is a proxy: a list of your domain's own texts says more."
-    st.markdown(said)
-    for note in found.notes:
+    sentence = f"By **{frame.plain(rare.source.label)}**, rare below {percent_as_set(rare.source.share)} of the mean."
+    if rare.is_proxy:
+        sentence += " This is a proxy: a list of your domain's own texts says more."
+    st.markdown(sentence)
+    for note in rare.notes:
         st.caption(frame.plain(note))
     columns = {"share": share_column("share rare")}
     names = {"n_tokens": "tokens", "n_rare": "rare", "n_unknown": "unknown"}
-    by_area = in_percent(found.by_area.rename(columns=names), "share")
+    by_area = in_percent(rare.by_area.rename(columns=names), "share")
     st.dataframe(by_area, hide_index=True, column_config=columns, alt="Rare tokens by area")
     st.dataframe(
-        found.tokens,
+        rare.tokens,
         hide_index=True,
         height=240,
         alt="Frequencies of the tokens",
@@ -80,8 +80,8 @@ def _choose(store: Store, project: Project) -> None:
             return
         chosen = choosers.embedding("Embedding", mine, key=f"freq-embedding-{project.id}")
         if st.button("Use its order", type="primary"):
-            seen = frame.expected()
-            frame.carry_out(use_ranks, store, project.id, chosen.id, terms, done=done, expected_revision=seen)
+            revision = frame.expected()
+            frame.carry_out(use_ranks, store, project.id, chosen.id, terms, done=done, expected_revision=revision)
     else:
         languages = wordfreq_languages()
         if not languages:
@@ -91,8 +91,8 @@ def _choose(store: Store, project: Project) -> None:
         first = "en" if "en" in codes else next(iter(codes))
         language = choosers.selectbox("Language", codes, first, key=f"freq-language-{project.id}")
         if st.button("Use wordfreq", type="primary"):
-            seen = frame.expected()
-            frame.carry_out(use_wordfreq, store, project.id, language, terms, done=done, expected_revision=seen)
+            revision = frame.expected()
+            frame.carry_out(use_wordfreq, store, project.id, language, terms, done=done, expected_revision=revision)
 
 
 def _use_list(store: Store, project: Project, data: bytes, filename: str, key: str, terms: RareTerms) -> None:
@@ -104,13 +104,13 @@ def _use_list(store: Store, project: Project, data: bytes, filename: str, key: s
         return
     encoding = files.of_file(key)
     try:
-        found = _read_list(data, filename, encoding)
+        frequencies = _read_list(data, filename, encoding)
     except RunoffError as error:
         frame.show_error(error)
         return
-    first = ", ".join(f"{word} {value:g}" for word, value in found.first(5))
-    st.markdown(frame.plain(f"{many(found.n_words, 'word')}, {found.mean:,.4g} on average: {first}, …"))
-    for note in found.notes:
+    first = ", ".join(f"{word} {value:g}" for word, value in frequencies.first(5))
+    st.markdown(frame.plain(f"{many(frequencies.n_words, 'word')}, {frequencies.mean:,.4g} on average: {first}, …"))
+    for note in frequencies.notes:
         st.caption(frame.plain(str(note)))
     if st.button("Use this list", type="primary"):
         done = "The frequencies are in use."
@@ -214,8 +214,8 @@ def _excluded(project: Project, view: TokensView) -> tuple[tuple[str, str, str],
 def _show_near(view: TokensView) -> None:
     """Pairs that are proposed to be left out, and why."""
     if len(view.near):
-        shown = view.near[[*_PAIR, "reason"]]
-        st.dataframe(shown, hide_index=True, alt="Tokens that hardly differ")
+        rows = view.near[[*_PAIR, "reason"]]
+        st.dataframe(rows, hide_index=True, alt="Tokens that hardly differ")
 
 
 def _change(project: Project, view: TokensView, rules: ItemRules) -> None:

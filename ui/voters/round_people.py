@@ -28,33 +28,33 @@ def show_rounds(project: Project, area_id: int | None, kind: RoundKind) -> None:
             f"Nobody has answered yet: no round of {kind.about.label} is drawn.", "collect", "collect answers"
         )
     else:
-        found = kinds.one_of(project, area_id, rounds, lambda one: _said(one, _people_of(project, one)))
-        people = _people_of(project, found)
+        round_view = kinds.one_of(project, area_id, rounds, lambda one: _people_sentence(one, _people_of(project, one)))
+        people = _people_of(project, round_view)
         if len(people.table):
-            _people(project, found, people, view.file_stem_of(project.name, found.round))
+            _people(project, round_view, people, view.file_stem_of(project.name, round_view.round))
         else:
             frame.next_step("collect", "collect answers")
     left_out(project, *load_left_out(frame.store(), project.id))
 
 
-def _people_of(project: Project, found: RoundView) -> view.People:
-    people: view.People = cache.load_round(view.people_of, frame.store(), project, found.round)
+def _people_of(project: Project, round_view: RoundView) -> view.People:
+    people: view.People = cache.load_round(view.people_of, frame.store(), project, round_view.round)
     return people
 
 
-def _said(found: RoundView, people: view.People) -> str:
+def _people_sentence(round_view: RoundView, people: view.People) -> str:
     """Who answered, and how many stand apart."""
     n = len(people.table)
     if not n:
-        return f"{found.title}: nobody has answered yet."
+        return f"{round_view.title}: nobody has answered yet."
     answers = many(int(people.table["answers"].sum()), "answer")
-    given = f"{many(n, 'voter')} gave {answers}"
+    answered = f"{many(n, 'voter')} gave {answers}"
     apart = plural(len(people.apart), "{n} stands apart", "{n} stand apart") if people.apart else "nobody stands apart"
-    return f"{found.title}: {given}; {apart}."
+    return f"{round_view.title}: {answered}; {apart}."
 
 
-def _people(project: Project, found: RoundView, people: view.People, stem: str) -> None:
-    """Everyone whose answers count with their figure; who stands apart is proposed, a person decides."""
+def _people(project: Project, round_view: RoundView, people: view.People, stem: str) -> None:
+    """Everyone whose answers count, with their figure; those who stand apart are proposed, a person decides."""
     table = people.table.drop(columns="voter_id")
     about = {
         "answers": "Answers that count.",
@@ -63,19 +63,19 @@ def _people(project: Project, found: RoundView, people: view.People, stem: str) 
     }
     show_table(table, about, "People of the round")
     download("Download the people (CSV)", lambda: table, f"{stem}-people.csv")
-    failed = _qualification(project, found, stem) if found.round.settings.gold else []
-    _leave_out(project, found, people, failed)
+    failed = _qualification(project, round_view, stem) if round_view.round.settings.gold else []
+    _leave_out(project, round_view, people, failed)
 
 
-def _qualification(project: Project, found: RoundView, stem: str) -> list[str]:
+def _qualification(project: Project, round_view: RoundView, stem: str) -> list[str]:
     """Who met the gold pairs; the names of those who didn't."""
     try:
-        table, silent = cache.load_round(view.qualification, frame.store(), project, found.round)
+        table, silent = cache.load_round(view.qualification, frame.store(), project, round_view.round)
     except RunoffError as error:
         frame.show_error(error)
         return []
-    for said_ in silent:
-        st.caption(frame.plain(said_))
+    for message in silent:
+        st.caption(frame.plain(message))
     if table.empty:
         return []
     passed = int(table["passed"].sum())
@@ -85,9 +85,9 @@ def _qualification(project: Project, found: RoundView, stem: str) -> list[str]:
     return table.loc[~table["passed"], "person"].tolist()
 
 
-def _leave_out(project: Project, found: RoundView, people: view.People, failed: list[str]) -> None:
+def _leave_out(project: Project, round_view: RoundView, people: view.People, failed: list[str]) -> None:
     st.subheader("Leave people out")
-    names, key = people.names, f"leave-out-{found.round.id}-{project.revision}"
+    names, key = people.names, f"leave-out-{round_view.round.id}-{project.revision}"
     if people.apart:
         st.button(
             f"Choose the {len(people.apart):,} who stand apart",

@@ -31,11 +31,11 @@ _FORMATS |= {"p (side)": "%.3f", "seconds": "%.1f"}
 def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:
     """All voters, those who stand out most first, with a search and the download."""
     text = st.text_input("Find a voter", placeholder="Type a part of an id", key=f"voter-{project.id}")
-    shown = view.search(text, hashed)
+    rows = view.search(text, hashed)
     n = len(view.quality.table)
-    if len(shown) < n:
+    if len(rows) < n:
         more = "" if text.strip() else f" Only the first {MOST_SHOWN:,} are shown: search, or download all."
-        st.caption(f"{len(shown):,} of {many(n, 'voter')}." + more)
+        st.caption(f"{len(rows):,} of {many(n, 'voter')}." + more)
     config = {
         name: st.column_config.NumberColumn(name, format=_FORMATS.get(name), help=about)
         for name, (_, about) in COLUMNS.items()
@@ -46,9 +46,9 @@ def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:
         for name in ("voter", "state")
     }
     st.dataframe(
-        in_percent(shown[view.measured()], *PERCENT),
+        in_percent(rows[view.measured()], *PERCENT),
         hide_index=True,
-        height=min(420, 38 + 35 * max(len(shown), 1)),
+        height=min(420, 38 + 35 * max(len(rows), 1)),
         column_config=config | texts,
         placeholder="–",
         alt="Figures of each voter",
@@ -71,8 +71,8 @@ def review_button(project: Project, view: VotersView) -> None:
     ids, key = list(view.odd_reasons), f"one-voter-{project.id}"
 
     def choose() -> None:
-        shown = st.session_state.get(key)
-        st.session_state[key] = ids[(ids.index(shown) + 1) % len(ids)] if shown in ids else ids[0]
+        current = st.session_state.get(key)
+        st.session_state[key] = ids[(ids.index(current) + 1) % len(ids)] if current in ids else ids[0]
 
     st.button("Review", icon=":material/visibility:", on_click=choose)
 
@@ -85,9 +85,9 @@ def one(project: Project, view: VotersView, hashed: bool) -> None:
         "Look at one voter", offered, None, key=f"one-voter-{project.id}", placeholder="Choose a voter"
     )
     if chosen is not None:
-        found = view.details(chosen)
+        figures = view.details(chosen)
         alt = f"Figures of {names[chosen]}"
-        st.dataframe(found, hide_index=True, alt=alt)
+        st.dataframe(figures, hide_index=True, alt=alt)
 
 
 BY_AGREEMENT = {"pairwise", "ranking"}
@@ -106,12 +106,14 @@ def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.D
             on, bound = _rule(project, view, rule)
             if on:
                 bounds[rule.key] = bound
-    found = propose(view.quality.table, bounds)
-    if len(found):
-        n = found["voter_id"].nunique()
+    proposed = propose(view.quality.table, bounds)
+    if len(proposed):
+        n = proposed["voter_id"].nunique()
         st.markdown(f"**{many(n, 'voter')} proposed.**")
-        shown = found.assign(voter=found["voter_id"].map(names), rule=[RULES[key].label for key in found["rule"]])
-        st.dataframe(shown[["voter", "reason", "rule"]], hide_index=True, alt="Proposals and their reasons")
+        rows = proposed.assign(
+            voter=proposed["voter_id"].map(names), rule=[RULES[key].label for key in proposed["rule"]]
+        )
+        st.dataframe(rows[["voter", "reason", "rule"]], hide_index=True, alt="Proposals and their reasons")
     elif bounds:
         st.caption("The rules that are on propose nobody.")
     if BY_AGREEMENT & set(bounds):
@@ -122,7 +124,7 @@ def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.D
             ),
             icon=":material/balance:",
         )
-    return found
+    return proposed
 
 
 def _rule(project: Project, view: VotersView, rule: VoterRule) -> tuple[bool, float]:
@@ -145,8 +147,8 @@ def _rule(project: Project, view: VotersView, rule: VoterRule) -> tuple[bool, fl
         )
         n = propose(view.quality.table, {rule.key: bound})["voter_id"].nunique()
         judged = n_judged(view.quality.table, rule.key)
-        said = f"names {n:,} of {many(judged, 'voter')}" if judged else "can't judge anybody here"
-        st.markdown(said, width="content")
+        consequence = f"names {n:,} of {many(judged, 'voter')}" if judged else "can't judge anybody here"
+        st.markdown(consequence, width="content")
     return on, float(bound)
 
 
@@ -154,11 +156,11 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
     """Choose voters, look at what leaving them out changes, and do it."""
     names = view.called(hashed)
     st.subheader("Leave voters out")
-    found = proposals(project, view, names)
+    proposal_rows = proposals(project, view, names)
     key = f"leave-out-{project.id}-{project.revision}"
-    there = view.quality.table
-    ids = there.loc[~there["left_out"], "voter_id"].tolist()
-    proposed = found["voter_id"].drop_duplicates().tolist()
+    figures = view.quality.table
+    ids = figures.loc[~figures["left_out"], "voter_id"].tolist()
+    proposed = proposal_rows["voter_id"].drop_duplicates().tolist()
     if proposed:
         st.button(
             plural(len(proposed), "Choose the proposed voter", "Choose the {n} proposed voters"),
@@ -179,7 +181,7 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
     if preview is not None:
         show_preview(preview.result)
     reasons: dict[int, list[str]] = {}
-    for id_, why in zip(found["voter_id"], found["reason"], strict=True):
+    for id_, why in zip(proposal_rows["voter_id"], proposal_rows["reason"], strict=True):
         reasons.setdefault(int(id_), []).append(why)
     about = "For the log and the datasheet"
     reason = st.text_input("Reason", key=f"{key}-reason", max_chars=500, placeholder=about)

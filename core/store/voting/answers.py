@@ -80,7 +80,7 @@ def record(
         return "stored" if stands(conn, page, session.id, task, n, choice) else "known"
     if lease.state == "released" and not lease_again(conn, page, lease):
         return "late"
-    answer = _meant(conn, page, lease, choice)
+    answer = _stored_answer(conn, page, lease, choice)
     assignment_id = _assignment(conn, page, session, lease, leases)
     standing = _standing(session, lease.kind, answer, is_excluded(conn, session.voter_id))
     kind = page.asks or COMPARISON
@@ -88,14 +88,14 @@ def record(
     spent = _bounded(seconds, session.seen_at)
     _write(conn, assignment_id, lease.question_id, answer, value, standing[0], spent)
     conn.execute(_ANSWER_LEASE, {"of": lease.id, "answered_at": now(), "assignment_id": assignment_id})
-    _follow(conn, page.ballot_id, lease, answer, LEASED, standing[1])
+    _update_tallies(conn, page.ballot_id, lease, answer, LEASED, standing[1])
     _note_step(conn, session.id, lease, answer, 1)
     _raise_vote_counter(conn, page.ballot_id)
     return "saved"
 
 
 def stands(conn: sa.Connection, page: VotingPage, session_id: int, task: int, n: int, choice: str) -> bool:
-    """Whether just this answer is the one that stands at a place of a session; nothing is written."""
+    """Whether this very answer is the current one at a place of a session; writes nothing."""
     d, j = t.deal.c, t.judgement.c
     query = (
         sa.select(t.deal, j.answer)
@@ -104,13 +104,13 @@ def stands(conn: sa.Connection, page: VotingPage, session_id: int, task: int, n:
     )
     lease = conn.execute(query).one_or_none()
     try:
-        return lease is not None and lease.answer == _meant(conn, page, lease, choice)
+        return lease is not None and lease.answer == _stored_answer(conn, page, lease, choice)
     except IncompleteError:
         return False
 
 
-def _meant(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice: str) -> str:
-    """The answer as it is stored: which option stands on the side that was chosen; of a round, as it is collected."""
+def _stored_answer(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice: str) -> str:
+    """The answer as it is stored: the option on the side that was chosen; of a round, as its kind stores it."""
     if page.round is not None:
         return _answer_of_round(conn, page.round, lease.question_id, choice)
     if choice in ("left", "right"):
@@ -118,16 +118,17 @@ def _meant(conn: sa.Connection, page: VotingPage, lease: sa.Row, choice: str) ->
     return choice
 
 
-def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: int, given: str) -> str:
+def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: int, raw: str) -> str:
+    """The answer to a round's question as its kind stores it; `IncompleteError` where it isn't a whole one."""
     option = t.question_option.c
     n_shown = conn.execute(sa.select(sa.func.count()).where(option.question_id == question_id)).scalar_one()
     try:
-        return round_kind(settings.scheme).answer(settings, given, n_shown, language(settings.language))
+        return round_kind(settings.scheme).answer(settings, raw, n_shown, language(settings.language))
     except InputError as error:
         raise IncompleteError(str(error)) from error
 
 
-def _follow(conn: sa.Connection, ballot_id: int, lease: sa.Row, answer: str, before: str, after: str) -> None:
+def _update_tallies(conn: sa.Connection, ballot_id: int, lease: sa.Row, answer: str, before: str, after: str) -> None:
     """Let the tallies follow an answer from one standing to another; gold and repeats have none."""
     if lease.kind == "main":
         move_tallies(conn, ballot_id, lease.question_id, answer, before, after)
@@ -156,21 +157,21 @@ def _standing(session: sa.Row, kind: str, answer: str, excluded: bool) -> tuple[
 
 
 def _bounded(seconds: float | None, seen_at: str) -> float | None:
-    """The time a browser measured, at most the time since the voter's last step; the latter where it told none."""
-    passed = (datetime.now(UTC) - datetime.fromisoformat(seen_at)).total_seconds()
-    passed = min(max(passed, 0.0), MAX_SECONDS)
+    """The seconds that a browser measured, at most those since the voter's last step; these where it sent none."""
+    elapsed = (datetime.now(UTC) - datetime.fromisoformat(seen_at)).total_seconds()
+    elapsed = min(max(elapsed, 0.0), MAX_SECONDS)
     if seconds is None or not 0 <= seconds <= MAX_SECONDS:
-        return round(passed, 3)
-    return round(min(seconds, passed), 3)
+        return round(elapsed, 3)
+    return round(min(seconds, elapsed), 3)
 
 
 def _assignment(conn: sa.Connection, page: VotingPage, session: sa.Row, lease: sa.Row, leases: Sequence[sa.Row]) -> int:
     """The assignment that holds the answer: one for a task's leases, and one for its repeats."""
-    same = (of.assignment_id for of in leases if (of.kind == "repeat") == (lease.kind == "repeat"))
-    found = next((id_ for id_ in same if id_ is not None), None)
-    if found is not None:
-        unseal(conn, found)
-        return int(found)
+    same = (each.assignment_id for each in leases if (each.kind == "repeat") == (lease.kind == "repeat"))
+    assignment_id = next((id_ for id_ in same if id_ is not None), None)
+    if assignment_id is not None:
+        unseal(conn, assignment_id)
+        return int(assignment_id)
     return insert_one(
         conn,
         t.assignment,
@@ -235,7 +236,7 @@ def take_back_last(conn: sa.Connection, page: VotingPage, session: sa.Row, task:
     unseal(conn, lease.assignment_id)
     again = {"state": "open", "answered_at": None, "answer_n": None, "expires_at": page.expires()}
     conn.execute(CHANGE_LEASE, {"of": lease.id, **again})
-    _follow(conn, page.ballot_id, lease, lease.answer, _STANDINGS[lease.status], LEASED)
+    _update_tallies(conn, page.ballot_id, lease, lease.answer, _STANDINGS[lease.status], LEASED)
     _note_step(conn, session.id, lease, lease.answer, -1)
     _raise_vote_counter(conn, page.ballot_id)
     return "undone"
@@ -263,7 +264,7 @@ def set_aside(conn: sa.Connection, page: VotingPage, session_id: int) -> None:
     )
     for row in conn.execute(query).all():
         conn.execute(sa.update(t.judgement).where(j.id == row.id).values(status="rejected"))
-        _follow(conn, page.ballot_id, row, row.answer, _STANDINGS[row.status], ASIDE)
+        _update_tallies(conn, page.ballot_id, row, row.answer, _STANDINGS[row.status], ASIDE)
     conn.execute(CHANGE_SESSION, {"of": session_id, "counts": False})
     theirs = sa.select(d.assignment_id).where(d.sitting_id == session_id, d.assignment_id.is_not(None)).distinct()
     for assignment_id in conn.execute(theirs).scalars().all():
@@ -271,10 +272,10 @@ def set_aside(conn: sa.Connection, page: VotingPage, session_id: int) -> None:
 
 
 def stop(conn: sa.Connection, session_id: int, state: str, code: str | None = None) -> None:
-    """End a session (finished or stopped); what it still holds goes back."""
+    """End a session (finished or stopped); its open leases are released."""
     d = t.deal.c
-    held = sa.update(t.deal).where(d.sitting_id == session_id, d.state == "open").values(expires_at="")
-    conn.execute(held)
+    leases = sa.update(t.deal).where(d.sitting_id == session_id, d.state == "open").values(expires_at="")
+    conn.execute(leases)
     voting_id = conn.execute(sa.select(t.sitting.c.voting_id).where(t.sitting.c.id == session_id)).scalar_one()
     release_expired(conn, voting_id)
     conn.execute(CHANGE_SESSION, {"of": session_id, "state": state, "finished_at": now(), "code": code})

@@ -42,7 +42,7 @@ def with_closing_pause(close: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(close)
     def closes(*args: P.args, **kwargs: P.kwargs) -> R:
-        store, project_id, area_id, code = _asked(*args, **kwargs)
+        store, project_id, area_id, code = _arguments(*args, **kwargs)
         who = secrets.token_hex(8)
         try:
             with _beating(store, project_id, _pause(store, project_id, area_id, code, who), who):
@@ -70,11 +70,11 @@ def resume_voting(store: Store, ended: Collection[int] = ()) -> int:
 
 
 def _is_gone(note: Mapping[str, Any], ended: Collection[int]) -> bool:
-    """Whether the process that wrote a note is there no more."""
+    """Whether the process that wrote a note no longer runs."""
     if note.get("machine") != socket.gethostname():
         try:
-            seen = datetime.fromisoformat(str(note.get("seen_at")))
-            return abs((datetime.now(UTC) - seen).total_seconds()) > SILENT_SECONDS
+            seen_at = datetime.fromisoformat(str(note.get("seen_at")))
+            return abs((datetime.now(UTC) - seen_at).total_seconds()) > SILENT_SECONDS
         except (TypeError, ValueError):
             return True
     pid = note.get("pid")
@@ -83,7 +83,7 @@ def _is_gone(note: Mapping[str, Any], ended: Collection[int]) -> bool:
     return note.get("process") != _THIS_PROCESS if pid == os.getpid() else not is_alive(pid)
 
 
-def _asked(*args: Any, **kwargs: Any) -> tuple[Store, str, int | None, str | None]:
+def _arguments(*args: Any, **kwargs: Any) -> tuple[Store, str, int | None, str | None]:
     """Store, project, area and the ballot's code of a command's arguments."""
     names = dict(zip(("store", "project_id"), args, strict=False)) | kwargs
     return names["store"], names["project_id"], names.get("area_id"), names.get("code")
@@ -165,10 +165,10 @@ def without_note(settings: Mapping[str, Any]) -> dict[str, Any]:
 @contextmanager
 def _beating(store: Store, project_id: str, resting: list[int], who: str) -> Iterator[None]:
     """Write a sign of life into the notes every few seconds, for servers on other machines."""
-    over = threading.Event()
+    is_over = threading.Event()
 
     def beat() -> None:
-        while not over.wait(BEAT_SECONDS):
+        while not is_over.wait(BEAT_SECONDS):
             with suppress(RunoffError), store.write(project_id) as conn:  # a busy database: the next beat will do
                 for row, note in _paused_pages(conn):
                     if note.get("who") == who:
@@ -180,7 +180,7 @@ def _beating(store: Store, project_id: str, resting: list[int], who: str) -> Ite
     try:
         yield
     finally:
-        over.set()
+        is_over.set()
         if resting:
             thread.join()
 
@@ -198,7 +198,7 @@ def _close_pages_of_closed_ballots(store: Store, project_id: str, area_id: int |
 
 
 def close_page(conn: sa.Connection, ballot_id: int) -> None:
-    """Close the voting page of a round that is being closed, in the same transaction; what voters hold goes back."""
+    """Close the voting page of a round that is being closed, in the same transaction; its leases are released."""
     v = t.voting.c
     voting_id = conn.execute(sa.select(v.id).where(v.ballot_id == ballot_id, v.state != "closed")).scalar_one_or_none()
     if voting_id is not None:

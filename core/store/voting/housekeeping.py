@@ -33,8 +33,8 @@ def do_housekeeping(store: Store, given_up: set[int]) -> list[str]:
     done = []
     for page in _complete(store, given_up):
         try:
-            for said in _bring_on(store, page):
-                done.append(said)
+            for message in _advance(store, page):
+                done.append(message)
         except RunoffError as error:
             if not isinstance(error, BusyError):  # another program holds the database: the next time will do
                 given_up.add(page.voting_id)
@@ -44,7 +44,7 @@ def do_housekeeping(store: Store, given_up: set[int]) -> list[str]:
 
 @dataclass(frozen=True)
 class _CompletePage:
-    """The open page of an adaptive ballot that lacks nothing, as it was looked at."""
+    """The open page of an adaptive ballot that lacks no vote, as it was read."""
 
     voting_id: int
     project_id: str
@@ -55,7 +55,7 @@ class _CompletePage:
     settings: VotingSettings
 
 
-def _bring_on(store: Store, page: _CompletePage) -> Iterator[str]:
+def _advance(store: Store, page: _CompletePage) -> Iterator[str]:
     """Close the ballot of a page, draw the next and open it; what was done, in words."""
     project_id, area_id = page.project_id, page.area_id
     try:

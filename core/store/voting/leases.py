@@ -1,4 +1,4 @@
-"""What a voter of the voting page is asked next: the comparisons with the fewest votes, leased for a while, and checks.
+"""The questions of a voter's next task: the comparisons with the fewest votes, leased for a while, and checks.
 
 The tallies that follow each vote by itself are kept here too.
 
@@ -39,14 +39,14 @@ def write_lease_counts(conn: sa.Connection, ballot_id: int) -> None:
     q, j, d = t.question.c, t.judgement.c, t.deal.c
     unknown = sa.select(sa.func.count()).where(j.question_id == q.id, j.status == "unknown").scalar_subquery()
     leases = sa.select(sa.func.count()).where(d.question_id == q.id, d.state == "open", d.kind == "main")
-    more = sa.case((unknown > UNKNOWN_ALLOWED, unknown - UNKNOWN_ALLOWED), else_=0)
-    dealt = q.n_votes + more + leases.scalar_subquery()
+    unknown_beyond = sa.case((unknown > UNKNOWN_ALLOWED, unknown - UNKNOWN_ALLOWED), else_=0)
+    dealt = q.n_votes + unknown_beyond + leases.scalar_subquery()
     rows = sa.update(t.question).where(q.ballot_id == ballot_id, q.role == "main", q.n_dealt != dealt)
     conn.execute(rows.values(n_dealt=dealt))
     # A check is done with any answer: "I don't know" isn't asked of somebody else.
     answers = sa.select(sa.func.count()).where(j.question_id == q.id, j.status.in_(["counted", "unknown"]))
-    held = sa.select(sa.func.count()).where(d.question_id == q.id, d.state == "open")
-    dealt = answers.scalar_subquery() + held.scalar_subquery()
+    open_leases = sa.select(sa.func.count()).where(d.question_id == q.id, d.state == "open")
+    dealt = answers.scalar_subquery() + open_leases.scalar_subquery()
     checks = sa.update(t.question).where(q.ballot_id == ballot_id, q.role == "check", q.n_wanted > 0)
     conn.execute(checks.where(q.n_dealt != dealt).values(n_dealt=dealt))
 
@@ -87,7 +87,7 @@ def move_tallies(conn: sa.Connection, ballot_id: int, question_id: int, answer: 
     if votes or dealt:
         conn.execute(_ADD_TO_QUESTION, {"of": question_id, "votes": votes, "dealt": dealt})
     if votes or unknowns:
-        conn.execute(_ADD_TO_ITEM, _changes(conn, ballot_id, question_id, answer, votes, unknowns))
+        conn.execute(_ADD_TO_ITEM, _tally_changes(conn, ballot_id, question_id, answer, votes, unknowns))
 
 
 def move_check(conn: sa.Connection, question_id: int, before: str, after: str) -> None:
@@ -105,6 +105,7 @@ def stands_for_vote(conn: sa.Connection, question_id: int) -> bool:
 
 
 def _n_unknown(conn: sa.Connection, question_id: int) -> int:
+    """How many answers "I don't know a word here" a question has."""
     j = t.judgement.c
     query = sa.select(sa.func.count()).where(j.question_id == question_id, j.status == "unknown")
     return int(conn.execute(query).scalar_one())
@@ -118,7 +119,7 @@ _SHOWN_ITEMS = (
 )
 
 
-def _changes(
+def _tally_changes(
     conn: sa.Connection, ballot_id: int, question_id: int, answer: str, votes: int, unknowns: int
 ) -> list[dict[str, int]]:
     """What changes in the tallies of the items that the question shows."""
@@ -134,7 +135,7 @@ def _changes(
 
 @dataclass(frozen=True)
 class VotingPage:
-    """Where comparisons are given out: the voting page, its ballot, its settings; those of a round where it is one."""
+    """The voting page whose comparisons are leased: its ballot and settings; of a round, the round's."""
 
     voting_id: int
     ballot_id: int
@@ -147,7 +148,7 @@ class VotingPage:
         return None if self.round is None else round_kind(self.round.scheme)
 
     def expires(self) -> str:
-        """When a lease given now is over."""
+        """When a lease taken now expires."""
         after = datetime.now(UTC) + timedelta(minutes=self.settings.minutes_per_task)
         return after.isoformat(timespec="microseconds")
 
@@ -172,7 +173,7 @@ def _was_given(question_id: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
 
 def _lacking(*columns: Any, of_round: bool) -> sa.Select:
     """The first `most` questions of a ballot that lack votes which aren't being given, and that are new to the voter of
-    `session`: those with the fewest votes first. A round wants so many answers of each, comparisons have `wanted`."""
+    `session`: those with the fewest votes first. The answers wanted of each: of a round `n_wanted`, else `wanted`."""
     q = t.question.c
     lacks = q.n_dealt < (q.n_wanted if of_round else sa.bindparam("wanted"))
     query = sa.select(*columns).where(q.ballot_id == sa.bindparam("ballot"), q.role == "main", lacks, ~_was_given(q.id))
@@ -182,8 +183,8 @@ def _lacking(*columns: Any, of_round: bool) -> sa.Select:
 _LACKING = {of_round: _lacking(t.question.c.id, of_round=of_round) for of_round in (False, True)}
 
 
-def _asked(page: VotingPage, session_id: int, most: int) -> dict[str, int]:
-    """What `_lacking` is asked with."""
+def _parameters(page: VotingPage, session_id: int, most: int) -> dict[str, int]:
+    """The bind parameters of `_lacking`."""
     wanted = page.settings.votes_per_comparison
     return {"session": session_id, "ballot": page.ballot_id, "wanted": wanted, "most": most}
 
@@ -191,7 +192,7 @@ def _asked(page: VotingPage, session_id: int, most: int) -> dict[str, int]:
 def is_anything_left(conn: sa.Connection, page: VotingPage, session_id: int) -> bool:
     """Whether there is a question or a check that lacks an answer and is new to the voter."""
     query = _LACKING[page.round is not None]
-    if conn.execute(query, _asked(page, session_id, 1)).first() is not None:
+    if conn.execute(query, _parameters(page, session_id, 1)).first() is not None:
         return True
     return bool(_open_checks(conn, page, session_id, 1))
 
@@ -225,20 +226,20 @@ _OPEN_CHECKS = (
 
 
 def n_checks_for(conn: sa.Connection, page: VotingPage, n_fresh: int, rng: np.random.Generator) -> int:
-    """How many overlaps and audits go with so many comparisons: in proportion, as the ballot has of them."""
-    asked = {"ballot": page.ballot_id, "wanted": page.settings.votes_per_comparison}
-    if not (n_checks := conn.execute(_N_CHECKS, asked).scalar_one()):
+    """How many overlaps and audits go with `n_fresh` comparisons, in proportion to the ballot's; rounded at random."""
+    parameters = {"ballot": page.ballot_id, "wanted": page.settings.votes_per_comparison}
+    if not (n_checks := conn.execute(_N_CHECKS, parameters).scalar_one()):
         return 0
     comparisons = sa.select(t.ballot.c.n_comparisons).where(t.ballot.c.id == page.ballot_id)
     votes = conn.execute(comparisons).scalar_one() * page.settings.votes_per_comparison
-    wanted = SPARE * n_checks * n_fresh / votes
-    return int(wanted) + int(rng.random() < wanted % 1)
+    n_expected = SPARE * n_checks * n_fresh / votes
+    return int(n_expected) + int(rng.random() < n_expected % 1)
 
 
 def _open_checks(conn: sa.Connection, page: VotingPage, session_id: int, most: int) -> list[sa.Row]:
     """Up to `most` overlaps and audits that lack their answer and are new to a voter: id, kind, and the comparison that
     counts."""
-    return list(conn.execute(_OPEN_CHECKS, _asked(page, session_id, most)))
+    return list(conn.execute(_OPEN_CHECKS, _parameters(page, session_id, most)))
 
 
 def lease_checks(
@@ -249,9 +250,9 @@ def lease_checks(
         return []
     drawn: list[tuple[dict[str, Any], str]] = []
     originals: set[int | None] = set(shown)
-    for id_, kind, of in _open_checks(conn, page, session_id, n * MOST_OVERLAP_VOTERS + len(shown)):
-        if len(drawn) < n and (of is None or of not in originals):
-            originals.add(of)
+    for id_, kind, original in _open_checks(conn, page, session_id, n * MOST_OVERLAP_VOTERS + len(shown)):
+        if len(drawn) < n and (original is None or original not in originals):
+            originals.add(original)
             sides = dict(zip(SIDES, map(bool, rng.integers(0, 2, 3)), strict=True))
             drawn.append(({"question_id": id_, **sides}, kind))
     change_lease_counts(conn, [row["question_id"] for row, _ in drawn], 1)
@@ -263,8 +264,8 @@ def draw_gold(conn: sa.Connection, page: VotingPage, session_id: int, rng: np.ra
     if not page.settings.n_gold:
         return []
     q = t.question.c
-    given = sa.exists().where(t.deal.c.sitting_id == session_id, t.deal.c.question_id == q.id)
-    query = sa.select(q.id).where(q.ballot_id == page.ballot_id, q.role == "check", ~given).order_by(q.id)
+    already_leased = sa.exists().where(t.deal.c.sitting_id == session_id, t.deal.c.question_id == q.id)
+    query = sa.select(q.id).where(q.ballot_id == page.ballot_id, q.role == "check", ~already_leased).order_by(q.id)
     ids = conn.execute(query.join(t.gold, t.gold.c.question_id == q.id)).scalars().all()
     chosen = rng.permutation(np.array(ids, dtype=int))[: page.settings.n_gold]
     return [
@@ -340,7 +341,7 @@ _TASK_LEASES = (
 
 
 def task_leases(conn: sa.Connection, session_id: int, task: int) -> list[sa.Row]:
-    """All that the voter was given in a task, in order. What is open is in the newest task of a session."""
+    """All leases of a voter's task, in order. Open ones are in the newest task of a session."""
     return list(conn.execute(_TASK_LEASES, {"session": session_id, "task": task}))
 
 
@@ -417,7 +418,7 @@ def _draw_main(
     """
     if page.round is not None:
         return _draw_of_round(conn, page, session_id, n)
-    rows = conn.execute(_COMPARISONS, _asked(page, session_id, 2 * n + 10))
+    rows = conn.execute(_COMPARISONS, _parameters(page, session_id, 2 * n + 10))
     drawn: list[dict[str, Any]] = []
     for id_, n_dealt, flipped, left, right, first, second in rows:
         pair = frozenset((first, second))
@@ -435,15 +436,16 @@ def _draw_of_round(conn: sa.Connection, page: VotingPage, session_id: int, n: in
 
     Every other person sees the tokens of an item the other way round, where the round exchanges them at all.
     """
-    rows = conn.execute(_OF_ROUND, _asked(page, session_id, n)).all()
-    asks, settings = page.asks, page.round
-    swaps = asks is not None and settings is not None and asks.swaps(settings)
+    rows = conn.execute(_OF_ROUND, _parameters(page, session_id, n)).all()
+    kind, settings = page.asks, page.round
+    swaps = kind is not None and settings is not None and kind.swaps(settings)
     change_lease_counts(conn, [row.id for row in rows], 1)
     sides = [(False, bool(row.left_swapped) != (swaps and row.n_dealt % 2 == 1), False) for row in rows]
     return [{"question_id": row.id, **dict(zip(SIDES, of, strict=True))} for row, of in zip(rows, sides, strict=True)]
 
 
 def _items_of(conn: sa.Connection, leases: list[sa.Row]) -> set[frozenset[int]]:
+    """The pairs of items that the questions of these leases show."""
     option = t.question_option.c
     query = sa.select(option.question_id, option.item_id).where(option.question_id.in_([d.question_id for d in leases]))
     items: dict[int, set[int]] = {}
@@ -479,10 +481,10 @@ def is_complete(conn: sa.Connection, ballot_id: int, wanted: int) -> bool:
     lacking = sa.select(q.id).where(q.ballot_id == ballot_id, q.role == "main", q.n_dealt < wanted).limit(1)
     if conn.execute(lacking).first() is not None:
         return False
-    held = (
+    open_leases = (
         sa.select(d.id)
         .join(t.question, q.id == d.question_id)
         .where(d.state == "open", d.kind == "main", q.ballot_id == ballot_id)
         .limit(1)
     )
-    return conn.execute(held).first() is None
+    return conn.execute(open_leases).first() is None

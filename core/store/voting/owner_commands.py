@@ -42,7 +42,7 @@ def salt_or_new() -> sa.ColumnElement[str]:
 
 
 def hashed(salt: str | None, sender: str) -> str | None:
-    """What is kept of a sender's network; None where the page keeps none, or the sender isn't known.
+    """The hash of a sender's network that is stored; None where the page stores none, or the sender isn't known.
 
     >>> hashed("00", "192.0.2.7") == hashed("00", "192.0.2.7") != hashed("01", "192.0.2.7"), hashed(None, "192.0.2.7")
     (True, None)
@@ -91,12 +91,12 @@ def hashing_of(conn: sa.Connection, project_id: str, area_id: int | None, ballot
 def refuse_other_hashing(
     conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int, settings: VotingSettings
 ) -> None:
-    """`StoreError` for settings by which nobody would be known again who has begun to vote."""
+    """Raise `StoreError` for settings by which those who have begun to vote wouldn't be recognised."""
     if hashing_of(conn, project_id, area_id, ballot_id) in (None, settings.hash_ids):
         return
-    kept = "as they are" if settings.hash_ids else "as hashes"
+    stored = "as they are" if settings.hash_ids else "as hashes"
     raise StoreError(
-        f"People have begun to vote here, and platforms' ids are stored {kept}. Leave that as it is: the other way, "
+        f"People have begun to vote here, and platforms' ids are stored {stored}. Leave that as it is: the other way, "
         "all of them could vote again."
     )
 
@@ -159,7 +159,7 @@ def open_voting(
             settings = round_voting_settings(ballot, settings)
         open_page(conn, project_id, area_id, ballot.id, settings)
         if not ballot.is_round:
-            _want_votes(conn, ballot.id, settings.votes_per_comparison)
+            _set_votes_wanted(conn, ballot.id, settings.votes_per_comparison)
         write_lease_counts(conn, ballot.id)
         change.detail = ballot_named(conn, project_id, area_id, ballot.number, ballot.purpose) | {
             "settings": settings.told()
@@ -167,11 +167,11 @@ def open_voting(
         return link_row(conn, project_id, area_id).code
 
 
-def _want_votes(conn: sa.Connection, ballot_id: int, n: int) -> None:
-    """Let each comparison of a ballot want so many votes."""
+def _set_votes_wanted(conn: sa.Connection, ballot_id: int, n: int) -> None:
+    """Set how many votes each comparison of a ballot wants."""
     q = t.question.c
-    wanted = sa.update(t.question).where(q.ballot_id == ballot_id, q.role == "main", q.n_wanted != n)
-    conn.execute(wanted.values(n_wanted=n))
+    rows = sa.update(t.question).where(q.ballot_id == ballot_id, q.role == "main", q.n_wanted != n)
+    conn.execute(rows.values(n_wanted=n))
     conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot_id).values(progress=sa.null()))
 
 
@@ -184,12 +184,12 @@ def open_page(
     """
     refuse_second_page(conn, project_id, area_id, ballot_id)
     refuse_other_hashing(conn, project_id, area_id, ballot_id, settings)
-    found = voting_of(conn, ballot_id)
+    voting = voting_of(conn, ballot_id)
     values = {"state": "open", "settings": settings.stored(), "closed_at": None}
-    if found is None:
+    if voting is None:
         insert_one(conn, t.voting, ballot_id=ballot_id, opened_at=now(), address_salt=new_salt(), **values)
     else:
-        row = sa.update(t.voting).where(t.voting.c.id == found.id)
+        row = sa.update(t.voting).where(t.voting.c.id == voting.id)
         conn.execute(row.values(**values, address_salt=salt_or_new()))
 
 
@@ -218,20 +218,20 @@ def change_state(
     conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int, state: str, what: str
 ) -> None:
     """Give the voting page of a ballot or round (`what`) another state; closed, it takes back what voters hold."""
-    found = voting_of(conn, ballot_id)
-    if found is None:
+    voting = voting_of(conn, ballot_id)
+    if voting is None:
         raise StoreError(f"Voting was never opened for this {what}.")
     values: dict[str, Any] = {
         "state": state,
         "closed_at": now() if state == "closed" else None,
-        "settings": found.settings.stored(),
+        "settings": voting.settings.stored(),
     }
     if state == "open":
         refuse_second_page(conn, project_id, area_id, ballot_id)
         values["address_salt"] = salt_or_new()
-    conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
+    conn.execute(sa.update(t.voting).where(t.voting.c.id == voting.id).values(values))
     if state == "closed":
-        take_back(conn, found.id, ballot_id)
+        take_back(conn, voting.id, ballot_id)
 
 
 def refuse_second_page(conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int) -> None:
@@ -256,13 +256,13 @@ ROUND_CONSENT = (
 )
 
 
-def round_voting_settings(found: Ballot, settings: VotingSettings | None = None) -> VotingSettings:
-    """Settings for the voting page of a round: what isn't asked there is off, and the sizes are those of the round.
+def round_voting_settings(ballot: Ballot, settings: VotingSettings | None = None) -> VotingSettings:
+    """Settings for the voting page of a round: what rounds don't have is off, the sizes are the round's.
 
     No checks, repeats, examples or ties; each question wants as many answers as the round has raters.
     """
-    given = settings or VotingSettings(task_size=found.settings.task_size)
-    plain = replace(given, ties_allowed=False, n_gold=0, n_repeats=0, adaptive=False, examples=False)
+    base = settings or VotingSettings(task_size=ballot.settings.task_size)
+    plain = replace(base, ties_allowed=False, n_gold=0, n_repeats=0, adaptive=False, examples=False)
     return replace(plain, consent=ROUND_CONSENT) if plain.consent == CONSENT else plain
 
 
@@ -320,17 +320,17 @@ def invite(
     expected_revision: int | None = None,
 ) -> int:
     """Make a personal link for each name that has none; returns how many are new. `InputError` for names too long."""
-    wanted = list(dict.fromkeys(" ".join(name.split()) for name in names if name.strip()))
+    distinct = list(dict.fromkeys(" ".join(name.split()) for name in names if name.strip()))
     issues = [
-        Issue(f"is longer than {MAX_NAME} characters", found=name[:100]) for name in wanted if len(name) > MAX_NAME
+        Issue(f"is longer than {MAX_NAME} characters", found=name[:100]) for name in distinct if len(name) > MAX_NAME
     ]
-    if issues or not wanted:
+    if issues or not distinct:
         raise InputError("These names can't be invited." if issues else "There is no name. Type one per line.", issues)
     with command(store, project_id, "invite voters", expected_revision=expected_revision) as change:
         link = link_row(change.conn, project_id, area_id)
         i = t.invitation.c
         known = set(change.conn.execute(sa.select(i.name).where(i.voting_link_id == link.id)).scalars())
-        new = [name for name in wanted if name not in known]
+        new = [name for name in distinct if name not in known]
         rows = [{"voting_link_id": link.id, "name": name, "token": secrets.token_urlsafe(16)} for name in new]
         if rows:
             change.conn.execute(sa.insert(t.invitation), rows)

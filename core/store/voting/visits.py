@@ -1,4 +1,4 @@
-"""Who comes to the voting page, where a link leads, how a browser is known again, and who is asked for a code word.
+"""Visitors of the voting page: where a link leads, how a browser is recognised, and who is asked for a code word.
 
 A browser is known again by a cookie that names a session by a nonce that no other session ever has.
 """
@@ -36,7 +36,7 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # Mechanical Turk's, for somebody who o
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who comes: by a platform's parameters, by a personal link (its token), or by nothing yet."""
+    """A visitor: known by a platform's parameters, by a personal link (its token), or not yet."""
 
     platform: str = ""
     external_id: str = ""
@@ -77,12 +77,12 @@ class LinkTarget:
         return self.sign("form", self.page.ballot_id, self.opened_at, whose)
 
     def is_form(self, form: str, whose: str) -> bool:
-        """Whether a form that was sent is of this page."""
+        """Whether the form that was sent belongs to this page."""
         return is_same(form, self.form(whose))
 
 
 def is_same(sent: str, right: str) -> bool:
-    """Whether what was sent is right; how long that takes tells nothing."""
+    """Whether the token `sent` equals `right`, compared in constant time."""
     return hmac.compare_digest(sent.encode("utf-8", "replace"), right.encode("utf-8", "replace"))
 
 
@@ -122,8 +122,8 @@ def link_at(conn: sa.Connection, code: str) -> LinkTarget | None:
     if other is not None:
         wording = {"question": other.question, "instructions": other.instructions, "language": other.language}
     rests = row.state == "paused" and in_closing_pause(row.settings)
-    told = (row.notion, wording, state, row.opened_at, page, row.address_salt, rests)
-    return LinkTarget(row.secret, row.voter_secret, row.id, *told)
+    target = (row.notion, wording, state, row.opened_at, page, row.address_salt, rests)
+    return LinkTarget(row.secret, row.voter_secret, row.id, *target)
 
 
 def refuse_in_closing_pause(at: LinkTarget) -> None:
@@ -186,7 +186,7 @@ def read_session(conn: sa.Connection, session_id: int) -> sa.Row | None:
 
 
 def who_of(parameters: Mapping[str, str]) -> Visitor:
-    """Who comes, by the parameters in the address."""
+    """The visitor, by the parameters in the address."""
     if parameters.get("i"):
         return Visitor(token=_printable(parameters["i"][:MAX_ID]))
     if parameters.get("assignmentId") == PREVIEW:
@@ -203,6 +203,7 @@ def _printable(text: str) -> str:
 
 
 def _checked_name(text: str, spoken: Language) -> str:
+    """The name with its spaces tidied; `InputError` where there is none, or it is too long or unprintable."""
     name = " ".join(text.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise InputError(spoken.text("Please type a name of at most {most} letters.", most=MAX_NAME))
@@ -214,10 +215,10 @@ def person(conn: sa.Connection, at: LinkTarget, code: str, who: Visitor, name: s
     if who.token:
         i = t.invitation.c
         query = sa.select(i.name).join(t.voting_link, t.voting_link.c.id == i.voting_link_id)
-        found = conn.execute(query.where(i.token == who.token, t.voting_link.c.code == code)).scalar_one_or_none()
-        if found is None:
+        invited = conn.execute(query.where(i.token == who.token, t.voting_link.c.code == code)).scalar_one_or_none()
+        if invited is None:
             raise InputError(translatable("This personal link isn't valid any more. Ask for a new one."))
-        return "invited", found
+        return "invited", invited
     if who.platform:
         if at.page.settings.hash_ids:
             return who.platform, hashed_id(at.voter_secret, who.platform, who.external_id)
@@ -232,10 +233,10 @@ def new_nonce() -> str:
 
 
 def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: str) -> int:
-    asked = {"project": project_id, "platform": platform, "name": external_id}
-    found = conn.execute(_VOTER_BY_NAME, asked).scalar_one_or_none()
-    if found is not None:
-        return int(found)
+    parameters = {"project": project_id, "platform": platform, "name": external_id}
+    known = conn.execute(_VOTER_BY_NAME, parameters).scalar_one_or_none()
+    if known is not None:
+        return int(known)
     values = {"project_id": project_id, "platform": platform, "external_id": external_id, "kind": "person"}
     return insert_one(conn, t.voter, **values)
 
@@ -264,11 +265,11 @@ def _free_name(conn: sa.Connection, project_id: str, name: str) -> str:
     v, a = t.voter.c, t.assignment.c
     ballots = sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
     answered = sa.select(a.id).where(a.ballot_id.in_(ballots), a.voter_id == v.id).exists()
-    used = sa.select(v.external_id).where(v.project_id == project_id, v.platform == "runoff")
-    used = used.where(sa.or_(sa.exists().where(t.sitting.c.voter_id == v.id), answered))
-    if conn.execute(used.where(v.external_id == name)).first() is None:
+    names_used = sa.select(v.external_id).where(v.project_id == project_id, v.platform == "runoff")
+    names_used = names_used.where(sa.or_(sa.exists().where(t.sitting.c.voter_id == v.id), answered))
+    if conn.execute(names_used.where(v.external_id == name)).first() is None:
         return name
-    taken = set(conn.execute(used.where(v.external_id.startswith(f"{name} (", autoescape=True))).scalars())
+    taken = set(conn.execute(names_used.where(v.external_id.startswith(f"{name} (", autoescape=True))).scalars())
     n = 2
     while f"{name} ({n})" in taken:
         n += 1
@@ -285,17 +286,17 @@ def begin_session(
     conn: sa.Connection, at: LinkTarget, voter_id: int, nonce: str, n_examples: int = 0, *, address: str | None = None
 ) -> tuple[sa.Row, bool]:
     """The voter's session at this ballot, and whether it is new; who was stopped at the one before stays so."""
-    asked = {"voting": at.page.voting_id, "voter": voter_id}
-    found = conn.execute(_SESSION_OF_VOTER, asked).one_or_none()
-    if found is not None:
-        return found, False
+    parameters = {"voting": at.page.voting_id, "voter": voter_id}
+    session = conn.execute(_SESSION_OF_VOTER, parameters).one_or_none()
+    if session is not None:
+        return session, False
     values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
     was_stopped = _last_state(conn, at, voter_id) == "stopped"
     values |= {"voting_id": at.page.voting_id, "nonce": nonce, "address": address}
     session_id = insert_one(conn, t.sitting, **values)
     if was_stopped:
         stop(conn, session_id, "stopped")
-    return conn.execute(_SESSION_OF_VOTER, asked).one(), True
+    return conn.execute(_SESSION_OF_VOTER, parameters).one(), True
 
 
 def _last_state(conn: sa.Connection, at: LinkTarget, voter_id: int) -> str | None:
@@ -304,7 +305,7 @@ def _last_state(conn: sa.Connection, at: LinkTarget, voter_id: int) -> str | Non
 
 
 def note_traits(conn: sa.Connection, at: LinkTarget, traits: Mapping[str, str]) -> None:
-    """Count what a voter told of himself or herself; what isn't on the list is not told."""
+    """Count the traits that a voter gave; values that aren't on the list are ignored."""
     v = t.voter_trait.c
     for name in at.page.settings.ask:
         value = traits.get(name, "")
@@ -322,7 +323,7 @@ def asks_name(at: LinkTarget, who: Visitor) -> bool:
 def known_session(
     conn: sa.Connection, at: LinkTarget, code: str, who: Visitor, session: sa.Row | None
 ) -> sa.Row | None:
-    """The session of the one who comes: a platform's id or a personal link goes before the browser's cookie.
+    """The session of a visitor: a platform's id or a personal link takes precedence over the browser's cookie.
 
     But no id that is new here helps somebody who was stopped: it can be made up.
     """
@@ -336,9 +337,9 @@ def known_session(
         .where(v.project_id == at.project_id, v.platform == platform, v.external_id == external_id)
         .where(s.voting_id == at.page.voting_id)
     )
-    found = conn.execute(query).one_or_none()
-    keeps_out = found is None and not who.token and session is not None and is_shut_out(conn, at, session)
-    return session if keeps_out else found
+    claimed = conn.execute(query).one_or_none()
+    keeps_out = claimed is None and not who.token and session is not None and is_shut_out(conn, at, session)
+    return session if keeps_out else claimed
 
 
 def is_shut_out(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> bool:
@@ -372,7 +373,7 @@ def session_of(conn: sa.Connection, at: LinkTarget, cookie: str) -> sa.Row | Non
 
 
 def _is_from_before(at: LinkTarget, session_id: int) -> sa.ColumnElement[bool]:
-    """Whether a row of `sitting` is meant by a cookie of an older Runoff, so that an update throws nobody out.
+    """The condition on `sitting` for the row that a cookie of an older Runoff names, so that an update ends no session.
 
     Rows had no nonce then. SQLite gives ids out again: a row that has got another nonce than `with_nonce` gives isn't
     meant, nor one that came into another project of the workspace as a copy.
@@ -383,6 +384,7 @@ def _is_from_before(at: LinkTarget, session_id: int) -> sa.ColumnElement[bool]:
 
 
 def _nonce_for_old(at: LinkTarget, session_id: int) -> str:
+    """The nonce of a session that began without one, signed with the link's secret."""
     return at.sign("nonce", session_id)[:NONCE]
 
 
@@ -403,7 +405,7 @@ class WrongCodeWordError(InputError):
 
 
 def asks_word(at: LinkTarget, who: Visitor) -> bool:
-    """Whether somebody must know the page's code word: a platform's id can be made up, a personal link can't."""
+    """Whether a visitor must give the page's code word: a platform's id can be made up, a personal link can't."""
     return not who.token and at.page.settings.asks_word
 
 

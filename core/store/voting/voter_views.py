@@ -121,11 +121,12 @@ def _may_more(conn: sa.Connection, at: LinkTarget, session: sa.Row) -> bool:
 
 
 def _place(conn: sa.Connection, at: LinkTarget, leases: Sequence[sa.Row], lease: sa.Row) -> TaskPlace:
-    kept = [row for row in leases if row.state != "released"]
-    n_done = sum(row.state == "answered" for row in kept)
-    asks = at.page.asks
-    texts = _texts(conn, lease) if asks is None else _texts_of_round(conn, lease, asks)
-    return TaskPlace(lease.task, lease.n, len(kept), texts | {"at": str(n_done + 1)})
+    """The place of a lease in its task, with the texts to show there."""
+    active = [row for row in leases if row.state != "released"]
+    n_done = sum(row.state == "answered" for row in active)
+    kind = at.page.asks
+    texts = _texts(conn, lease) if kind is None else _texts_of_round(conn, lease, kind)
+    return TaskPlace(lease.task, lease.n, len(active), texts | {"at": str(n_done + 1)})
 
 
 _A, _B, _OPTION = t.token.alias("a"), t.token.alias("b"), t.question_option.c
@@ -151,7 +152,7 @@ def _texts(conn: sa.Connection, lease: sa.Row) -> dict[str, str]:
     return texts
 
 
-def _texts_of_round(conn: sa.Connection, lease: sa.Row, asks: RoundKind) -> dict[str, str]:
+def _texts_of_round(conn: sa.Connection, lease: sa.Row, kind: RoundKind) -> dict[str, str]:
     """The words of a round's question, by variable of its page."""
     pairs = [(row[0], row[1]) for row in conn.execute(_WORDS, {"question": lease.question_id})]
-    return asks.variables(pairs, bool(lease.left_swapped))
+    return kind.variables(pairs, bool(lease.left_swapped))

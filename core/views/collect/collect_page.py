@@ -146,8 +146,8 @@ class CollectView:
 
     def open_said(self, stage: DrawnStage, answered: int, wanted: int) -> str:
         """Where the open ballot stands when so many of the wanted votes are there."""
-        of = "The pilot" if stage.ballot.is_pilot else f"Ballot {stage.number} of {len(self.stages)}"
-        return f"**{of} is open: {answered:,} of {wanted:,} comparisons have a vote.**"
+        ballot_text = "The pilot" if stage.ballot.is_pilot else f"Ballot {stage.number} of {len(self.stages)}"
+        return f"**{ballot_text} is open: {answered:,} of {wanted:,} comparisons have a vote.**"
 
     @property
     def last_closed(self) -> DrawnStage | None:
@@ -164,16 +164,16 @@ class CollectView:
 def load(store: Store, project_id: str, area_id: int | None = None) -> CollectView:
     """The collect view of a ranking."""
     with store.read() as conn:
-        found = settings_of(conn, project_id, area_id)
-        drawn = {ballot.number: _drawn(conn, ballot) for ballot in ballots_of(conn, project_id, area_id)}
+        saved_plan = settings_of(conn, project_id, area_id)
+        drawn = {ballot.number: _drawn_stage(conn, ballot) for ballot in ballots_of(conn, project_id, area_id)}
         n_items = n_items_of(conn, project_id, area_id)
         of_number_0 = pilot_of(conn, project_id, area_id)
-        pilot = None if of_number_0 is None else _drawn(conn, of_number_0)
+        pilot = None if of_number_0 is None else _drawn_stage(conn, of_number_0)
         of_pilot = settings_for(conn, pilot.ballot.id) if pilot is not None else None
         uploads = tuple(uploads_of(conn, project_id, area_id))
-    if found is None or n_items < 2:
-        return CollectView(found[1] if found else None, None, (), (), ())
-    settings = found[1]
+    if saved_plan is None or n_items < 2:
+        return CollectView(saved_plan[1] if saved_plan else None, None, (), (), ())
+    settings = saved_plan[1]
     plan = settings.plan(n_items)
     stages = tuple(
         drawn.get(number) or Stage(number, size, comparisons)
@@ -190,7 +190,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
     return replace(view, warnings=closing_warnings(of_open.progress, workload), workload=workload)
 
 
-def _drawn(conn: sa.Connection, ballot: Ballot) -> DrawnStage:
+def _drawn_stage(conn: sa.Connection, ballot: Ballot) -> DrawnStage:
     """A drawn ballot is as large as it was drawn: one of an archive needn't follow a plan."""
     return DrawnStage(ballot.number, ballot.n_items, ballot.n_comparisons, ballot, progress_of(conn, ballot.id))
 
@@ -214,15 +214,15 @@ def closing_warnings(progress: Progress, workload: Workload | None) -> tuple[str
 
 
 def uncounted_said(progress: Progress) -> str:
-    """What is kept and not counted, in a sentence; empty where all counts."""
-    kept = (
+    """How many answers are stored and not counted, by reason, in a sentence; empty where all count."""
+    uncounted = (
         (progress.unknown, "answers “I don't know a word here”"),
         (progress.rejected, "rejected"),
         (progress.repeats, "repeats of a voter"),
         (progress.withdrawn, "withdrawn"),
         (progress.excluded, "of voters who are left out"),
     )
-    counts = ", ".join(f"{n:,} {what}" for n, what in kept if n)
+    counts = ", ".join(f"{n:,} {reason}" for n, reason in uncounted if n)
     return f"Kept, not counted: {counts}." if counts else ""
 
 
@@ -291,15 +291,15 @@ class Workload:
 def workload_of(
     progress: Progress, settings: PlanSettings, n_comparisons: int, number: int, voting: VotingPageInfo | None = None
 ) -> Workload:
-    """The dealing so far of ballot `number` (from 1), of so many comparisons; `voting` is its page, if it has one."""
-    of: dict[str, int] = {"n_voters": settings.n_voters, "task_size": settings.task_size}
+    """How evenly the votes of ballot `number` (from 1) are spread; `voting` is its voting page, if it has one."""
+    quota_terms: dict[str, int] = {"n_voters": settings.n_voters, "task_size": settings.task_size}
     if voting is not None:
-        kept = voting.settings
-        of |= {"task_size": kept.task_size, "tasks": kept.tasks_per_voter}
+        page_settings = voting.settings
+        quota_terms |= {"task_size": page_settings.task_size, "tasks": page_settings.tasks_per_voter}
     share = progress.top_share
     top = None if share is None else round(share * progress.votes)
-    found = ballot_quota(number, n_comparisons, **of)
-    return Workload(found, settings.n_voters, top, share, progress.effective_voters, voting is not None)
+    quota = ballot_quota(number, n_comparisons, **quota_terms)
+    return Workload(quota, settings.n_voters, top, share, progress.effective_voters, voting is not None)
 
 
 def read_voters(store: Store, ballot_id: int, most: int) -> pd.DataFrame:
@@ -337,13 +337,13 @@ def _flags_of_page(conn: sa.Connection, ballot_id: int) -> dict[int, list[str]]:
     same = sa.case((s.address.is_not(None), sa.func.count().over(partition_by=s.address)), else_=1)
     query = sa.select(s.voter_id, s.gold_wrong, s.gold_right, s.counts, same)
     query = query.join(t.voting, t.voting.c.id == s.voting_id).where(t.voting.c.ballot_id == ballot_id)
-    found: dict[int, list[str]] = {}
+    flags_of_voter: dict[int, list[str]] = {}
     for voter_id, wrong, right, counts, n_same in conn.execute(query):
         flags = [f"{wrong} of {wrong + right} known answers wrong"] if wrong else []
         flags += [] if counts else ["set aside"]
         flags += [f"one of {n_same} from one address"] if n_same > 1 else []
-        found[voter_id] = flags
-    return found
+        flags_of_voter[voter_id] = flags
+    return flags_of_voter
 
 
 WAYS = {
@@ -361,7 +361,7 @@ _OF_UPLOADS = {"turkle": "turkle", "mturk": "mturk", "labelstudio": "labelstudio
 
 
 def way_in_use(store: Store, ballot: Ballot, uploads: Sequence[Upload]) -> str:
-    """The way that votes on this ballot, else on the last one, came; the voting page where none did."""
+    """How the votes of this ballot, else of the last one, were collected; the voting page where there are none."""
     with store.read() as conn:
         if voting_of(conn, ballot.id) is not None:
             return "page"
@@ -403,7 +403,7 @@ class PaymentView:
         frame = self.assignments
         checks = frame["checks_right"] + frame["checks_wrong"]
         each = frame["seconds"] / frame["n_answered"].where(frame["n_answered"] > 0)
-        told = {
+        columns = {
             "voter": frame["voter"],
             "assignment": frame["assignment_id"],
             "task": frame["task_id"],
@@ -415,7 +415,7 @@ class PaymentView:
             "reason": frame["reason"],
             "platform says": frame["status"],
         }
-        return pd.DataFrame(told)
+        return pd.DataFrame(columns)
 
     @cached_property
     def undecided(self) -> pd.DataFrame:
@@ -437,20 +437,20 @@ class PaymentView:
         """How far it is, in a sentence."""
         reviews = self.assignments["review"].value_counts()
         n = {name: int(reviews.get(name, 0)) for name in ("approve", "reject", "")}
-        told = (
+        decided = (
             f"{many(len(self.assignments), 'assignment')} of {many(len(self.payments), 'voter')}: "
             f"{n['approve']:,} approved, {n['reject']:,} rejected, {n['']:,} undecided"
         )
         if not self.doubtful:
-            return f"{told}."
-        return f"{told}, {len(self.doubtful):,} of these with something against them."
+            return f"{decided}."
+        return f"{decided}, {len(self.doubtful):,} of these with something against them."
 
 
 def _shares(n: pd.Series, of: pd.Series, alone: Callable[[int], str]) -> list[str]:
     """“n of of” for each row, `alone(n)` where `of` is 0; there are many rows and few different ones."""
     pairs = list(zip(n.tolist(), of.tolist(), strict=True))
-    said = {pair: f"{pair[0]} of {pair[1]}" if pair[1] else alone(pair[0]) for pair in set(pairs)}
-    return [said[pair] for pair in pairs]
+    text_of = {pair: f"{pair[0]} of {pair[1]}" if pair[1] else alone(pair[0]) for pair in set(pairs)}
+    return [text_of[pair] for pair in pairs]
 
 
 _DECISIONS = {"approve": "approved", "reject": "rejected", "": ""}

@@ -74,19 +74,19 @@ def pace(choices: Sequence[object], seconds: Sequence[object]) -> Pace | None:
     >>> pace(["left", "tie", "right"], [4.0, 2.0, 9.0])
     Pace(n=3, median=4.0, mean=5.0, n_ties=1, n_unknown=0, n_left=1, n_right=1)
     """
-    kept = [
-        (choice, float(taken))
-        for choice, taken in zip(choices, seconds, strict=False)
+    usable = [
+        (choice, float(duration))
+        for choice, duration in zip(choices, seconds, strict=False)
         if choice in ("left", "right", "tie", "unknown")
-        and isinstance(taken, int | float)
-        and math.isfinite(taken)
-        and 0 <= taken <= LONGEST
+        and isinstance(duration, int | float)
+        and math.isfinite(duration)
+        and 0 <= duration <= LONGEST
     ]
-    if not kept:
+    if not usable:
         return None
-    times = [taken for _, taken in kept]
-    counts = {value: sum(choice == value for choice, _ in kept) for value in ("tie", "unknown", "left", "right")}
-    return Pace(len(kept), median(times), fmean(times), *counts.values())
+    times = [duration for _, duration in usable]
+    counts = {value: sum(choice == value for choice, _ in usable) for value in ("tie", "unknown", "left", "right")}
+    return Pace(len(usable), median(times), fmean(times), *counts.values())
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ class TaskPages:
     def filled(self, task: pd.DataFrame, *, scheme: str | None = None) -> str:
         """The page with one task (a table of its comparisons) in it, as a whole document."""
         row = {"task_id": str(task["task_id"].iloc[0])}
-        for (_, shown), suffix in zip(task.iterrows(), suffixes(self.widest), strict=False):
-            row |= {f"{name}{suffix}": shown[name] for name in FIELDS}
+        for (_, comparison), suffix in zip(task.iterrows(), suffixes(self.widest), strict=False):
+            row |= {f"{name}{suffix}": comparison[name] for name in FIELDS}
         return render_preview(self.page(), row, scheme=scheme, language=self.settings.wording.language)
 
 

@@ -71,8 +71,8 @@ class EvaluateView(Evaluated):
 
     def blanks(self, labels: Collection[str], *, by_area: bool) -> list[str]:
         """Why figures of these labels are blank, of areas or of all items, each reason once."""
-        told = [blank.why for blank in self.undefined if blank.label in labels and blank.by_area is by_area]
-        return list(dict.fromkeys(told))
+        reasons = [blank.why for blank in self.undefined if blank.label in labels and blank.by_area is by_area]
+        return list(dict.fromkeys(reasons))
 
     @property
     def chosen(self) -> pd.DataFrame:
@@ -84,15 +84,15 @@ class EvaluateView(Evaluated):
         """Which embeddings' figures are over fewer items than others', in a sentence; empty where none is."""
         if self.compared is None:
             return ""
-        told = []
+        gaps = []
         for place, name in enumerate(self.compared.names):
             if others := self.compared.fewer(place):
-                told.append(
+                gaps.append(
                     f"{name} lacks items that {others[0]} must rank"
                     if len(others) == 1
                     else f"{name} lacks items that {others[0]} and others must rank"
                 )
-        return f"{'; '.join(told)}: a higher figure over fewer items is no win." if told else ""
+        return f"{'; '.join(gaps)}: a higher figure over fewer items is no win." if gaps else ""
 
     @property
     def leaders(self) -> pd.DataFrame:
@@ -160,11 +160,11 @@ def load(
     return shown(evaluation_inputs.load(store, project_id, n0, notion, policy, top, dataset=dataset))
 
 
-def shown(found: Evaluated) -> EvaluateView:
+def shown(evaluated: Evaluated) -> EvaluateView:
     """The tables of an evaluation."""
     overall, by_area, common, without = [], [], [], []
     undefined: list[Blank] = []
-    compared, evaluations, policy = found.compared, found.evaluations, found.policy
+    compared, evaluations, policy = evaluated.compared, evaluated.evaluations, evaluated.policy
     if compared is not None:
         names = compared.names
         for evaluation in evaluations:
@@ -180,17 +180,17 @@ def shown(found: Evaluated) -> EvaluateView:
         for name, figures in zip(names, compared.without_proposed, strict=False):
             without.append(_row(name, "", figures))
             undefined += _reasons(f"{name}, without proposed tokens", figures)
-    of_all = _table(overall)
+    overall_table = _table(overall)
     if compared is not None and policy == "own" and not compared.is_even:
-        of_all["lacks items of"] = [", ".join(compared.fewer(place)) for place in range(len(evaluations))]
+        overall_table["lacks items of"] = [", ".join(compared.fewer(place)) for place in range(len(evaluations))]
     return EvaluateView(
-        *(found.dataset, found.compared, found.models, found.problems, found.n0, found.notion),
-        overall=of_all,
+        *(evaluated.dataset, evaluated.compared, evaluated.models, evaluated.problems, evaluated.n0, evaluated.notion),
+        overall=overall_table,
         by_area=_table(by_area),
         common=_table(common),
         without_proposed=_table(without),
         undefined=tuple(undefined),
-        first_rank_share=first_rank_share(found.n0),
+        first_rank_share=first_rank_share(evaluated.n0),
     )
 
 
@@ -206,28 +206,28 @@ class IntervalsView:
     compared: ModelComparison | None = None
 
 
-def intervals(view: EvaluateView, found: VotesFound) -> IntervalsView:
-    """The intervals of a view, as they were found."""
-    compared = with_bounds(view.compared, found.bounds, VOTES_ENDS)
-    return intervals_of(view, compared, found.differences, found.resamples, found.problem)
+def intervals(view: EvaluateView, resampled: VotesFound) -> IntervalsView:
+    """The intervals of a view, of its figures by resampled votes."""
+    compared = with_bounds(view.compared, resampled.bounds, VOTES_ENDS)
+    return intervals_of(view, compared, resampled.differences, resampled.resamples, resampled.problem)
 
 
 def intervals_of(
     view: EvaluateView,
-    found: ModelComparison | None,
+    compared: ModelComparison | None,
     differences: tuple[ModelDifference, ...],
     resamples: int,
     problem: str,
 ) -> IntervalsView:
-    """The intervals of a comparison `found` beside a view; None for none."""
-    return IntervalsView(_with_bounds(view, found), differences, resamples, problem, found)
+    """A view with the intervals of the comparison `compared`; None where there are none."""
+    return IntervalsView(_with_bounds(view, compared), differences, resamples, problem, compared)
 
 
-def _with_bounds(view: EvaluateView, found: ModelComparison | None) -> EvaluateView:
+def _with_bounds(view: EvaluateView, compared: ModelComparison | None) -> EvaluateView:
     """The view with the columns `BOUNDS` in its tables, blank without the tokens that an embedding proposed."""
-    overall = [e.overall for e in found.evaluations] if found else []
-    areas = [figures for e in found.evaluations for figures in e.areas.values()] if found else []
-    common = list(found.common) if found and len(view.common) else []
+    overall = [e.overall for e in compared.evaluations] if compared else []
+    areas = [figures for e in compared.evaluations for figures in e.areas.values()] if compared else []
+    common = list(compared.common) if compared and len(view.common) else []
     return replace(
         view,
         overall=view.overall.assign(**_bounds(overall, len(view.overall))),
@@ -238,11 +238,12 @@ def _with_bounds(view: EvaluateView, found: ModelComparison | None) -> EvaluateV
 
 
 def _bounds(figures: list[Correlations], n: int) -> dict[str, list[float]]:
+    """The columns `BOUNDS` of a table with these figures in its `n` rows; NaN where there are no figures."""
     none = [float("nan")] * n
     if not figures:
         return dict.fromkeys(BOUNDS, none)
-    found = [[value for name in OF_VOTES for value in getattr(c, name).by_votes] for c in figures]
-    columns = zip(*found, strict=True)
+    rows = [[value for name in OF_VOTES for value in getattr(c, name).by_votes] for c in figures]
+    columns = zip(*rows, strict=True)
     return {
         name: [float("nan") if v is None else v for v in column] for name, column in zip(BOUNDS, columns, strict=True)
     }
@@ -254,13 +255,15 @@ def _table(rows: list[tuple]) -> pd.DataFrame:
 
 
 def _row(model: str, area: str, figures: Correlations) -> tuple:
+    """A row of `_table`."""
     values = [getattr(figures, name).estimate for name, _ in FIGURES]
     return (model, area, figures.n_items, figures.n_covered, figures.coverage, *values)
 
 
 def _reasons(what: str, figures: Correlations, *, by_area: bool = False) -> list[Blank]:
-    found = [(label, getattr(figures, name)) for name, label in FIGURES]
-    return [Blank(label, by_area, f"{what}: {f.reason}") for label, f in found if f.estimate is None and f.reason]
+    """Why figures are blank, of those that are."""
+    labelled = [(label, getattr(figures, name)) for name, label in FIGURES]
+    return [Blank(label, by_area, f"{what}: {f.reason}") for label, f in labelled if f.estimate is None and f.reason]
 
 
 TOP_SHARE = 0.1  # of the items are the top that hubs crowd
@@ -327,16 +330,16 @@ def load_bands(store: Store, project_id: str, view: EvaluateView) -> BandsView:
             why = "Choose a source of frequencies on the Tokens page to see rare tokens apart."
             return BandsView(related, pd.DataFrame(), why)
         try:
-            counted = frequencies_of(store, conn, project_id, source)
+            frequencies = frequencies_of(store, conn, project_id, source)
         except RunoffError as error:
             return BandsView(related, pd.DataFrame(), str(error))
-    found = rare(tokens, counted, share=source.share, lower=source.lower)
-    is_rare = {t: None if pd.isna(r) else bool(r) for t, r in zip(found["token"], found["rare"], strict=True)}
-    known = {t: f for t, f in zip(found["token"], found["frequency"], strict=True) if not np.isnan(f)}
+    rarity = rare(tokens, frequencies, share=source.share, lower=source.lower)
+    is_rare = {t: None if pd.isna(r) else bool(r) for t, r in zip(rarity["token"], rarity["rare"], strict=True)}
+    known = {t: f for t, f in zip(rarity["token"], rarity["frequency"], strict=True) if not np.isnan(f)}
     parts = [_bands(view, by_rarity(pairs, is_rare)), _bands(view, by_frequency(pairs, known))]
     frequency = pd.concat(parts, ignore_index=True)
-    said = f"{source.label}: {KINDS[counted.kind]}. With a rare token is one of two."
-    return BandsView(related, frequency, said)
+    description = f"{source.label}: {KINDS[frequencies.kind]}. With a rare token is one of two."
+    return BandsView(related, frequency, description)
 
 
 def _bands(view: EvaluateView, bands: np.ndarray) -> pd.DataFrame:

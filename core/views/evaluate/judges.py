@@ -54,20 +54,20 @@ class JudgesView:
 
     @property
     def sent(self) -> str:
-        """What goes where, in sentences."""
+        """What is sent to which address, in sentences."""
         if self.settings is None:
             return "Nothing is sent anywhere until you switch a language model on."
-        known = is_open(self.settings.address)
+        unencrypted = is_open(self.settings.address)
         key = f"without a key, as {KEY} is empty"
         if self.has_key:
-            key = f"without the key of {KEY}, as it is http" if known else f"with the key that {KEY} holds"
-        told = (
+            key = f"without the key of {KEY}, as it is http" if unencrypted else f"with the key that {KEY} holds"
+        sentences = (
             f"Each request sends to {self.settings.address}{PATH}, {key}: the ballot's instructions, question and "
             "examples, and the two pairs of a comparison with their areas. Nothing of voters, votes or scores is sent."
         )
-        if known:
-            told += " Whoever is between here and there can read it."
-        return told
+        if unencrypted:
+            sentences += " Whoever is between here and there can read it."
+        return sentences
 
     @property
     def table(self) -> pd.DataFrame:
@@ -96,22 +96,22 @@ def load(store: Store, project_id: str) -> JudgesView:
         judges = judges_of(conn, project_id)
     named = []
     for ballot in reversed(ballots):
-        of = f" of {areas[ballot.area_id]}" if areas.get(ballot.area_id) else ""
-        named.append((ballot, f"{sentence_start(ballot.called)}{of}"))
+        area_suffix = f" of {areas[ballot.area_id]}" if areas.get(ballot.area_id) else ""
+        named.append((ballot, f"{sentence_start(ballot.called)}{area_suffix}"))
     settings = None if setup is None else JudgeSettings.of(setup)
     return JudgesView(settings, tuple(named), tuple(reversed(judges)), bool(os.environ.get(KEY, "").strip()))
 
 
-def figures_table(found: JudgeFigures) -> pd.DataFrame:
+def figures_table(figures: JudgeFigures) -> pd.DataFrame:
     """A row a figure: figure, value, 90% interval, people (the same of their voters), and from what, or why none."""
-    order, effects, ranking, cost = found.order, found.effects, found.ranking, found.cost
+    order, effects, ranking, cost = figures.order, figures.effects, figures.ranking, figures.cost
     flips = f"{many(order.flips.total, 'comparison')} with a vote in both orders"
-    named = f"{many(order.chose_a.total, 'vote')} that name a pair"
+    naming_votes = f"{many(order.chose_a.total, 'vote')} that name a pair"
     voters = f"{many(effects.n_comparisons, 'comparison')}; people: {many(effects.n_voters, 'voter')}"
     items = f"{ranking.n_common:,} of {many(ranking.n_items, 'item')}, {many(ranking.n_votes, 'vote')} of the model"
     rows = [
         _row("flips with the order", order.flips, flips, share=True),
-        _row("names A", order.chose_a, named, "50%", share=True),
+        _row("names A", order.chose_a, naming_votes, "50%", share=True),
         _row("sharpness", effects.sharpness, voters, _spread(effects.people_sharpness)),
         _row("lapse", effects.lapse, voters, _spread(effects.people_lapse)),
         _row("guesses go to A", effects.side, voters, "50%", share=True),
@@ -123,40 +123,43 @@ def figures_table(found: JudgeFigures) -> pd.DataFrame:
         ranked = {}
     for label, figure in ranked.items():
         corrected, lower, upper = figure.by_votes
-        shown = Estimate(figure.estimate if corrected is None else corrected, lower, upper, figure.reason)
-        told = items if lower is not None or not ranking.no_interval else f"{items}. {ranking.no_interval}"
-        rows.append(_row(f"{label} of its own ranking", shown, told))
-    counted = f"{cost.prompt_tokens:,} sent and {cost.answer_tokens:,} answered in {cost.n_counted:,} of "
-    counted += f"{many(cost.n_replies, 'answer')}; {many(cost.n_votes, 'vote')}"
+        estimate = Estimate(figure.estimate if corrected is None else corrected, lower, upper, figure.reason)
+        based_on = items if lower is not None or not ranking.no_interval else f"{items}. {ranking.no_interval}"
+        rows.append(_row(f"{label} of its own ranking", estimate, based_on))
+    token_counts = f"{cost.prompt_tokens:,} sent and {cost.answer_tokens:,} answered in {cost.n_counted:,} of "
+    token_counts += f"{many(cost.n_replies, 'answer')}; {many(cost.n_votes, 'vote')}"
     tokens = Estimate(cost.tokens_per_vote, reason=cost.reason)
-    rows.append(_row("tokens per vote", tokens, counted, digits=0))
+    rows.append(_row("tokens per vote", tokens, token_counts, digits=0))
     money = Estimate(cost.money_per_vote, reason=cost.reason)
     people = NO_FIGURE if cost.people_per_vote is None else f"{cost.people_per_vote:.4f}"
-    rows.append(_row("cost per vote", money, f"{counted}; people: the plan", people, digits=4))
+    rows.append(_row("cost per vote", money, f"{token_counts}; people: the plan", people, digits=4))
     return pd.DataFrame(rows, columns=["figure", "value", "90% interval", "people", "from"])
 
 
 def _row(
-    name: str, found: Estimate, told: str, people: str = NO_FIGURE, *, share: bool = False, digits: int = 3
+    name: str, estimate: Estimate, based_on: str, people: str = NO_FIGURE, *, share: bool = False, digits: int = 3
 ) -> tuple[str, str, str, str, str]:
+    """A row of `figures_table`."""
+
     def shown(value: float) -> str:
         return percent(value) if share else f"{value:,.{digits}f}"
 
-    if found.estimate is None:
-        return name, NO_FIGURE, NO_FIGURE, people, found.reason
+    if estimate.estimate is None:
+        return name, NO_FIGURE, NO_FIGURE, people, estimate.reason
     ends = NO_FIGURE
-    if found.lower is not None and found.upper is not None:
-        ends = f"{shown(found.lower)} to {shown(found.upper)}"
-    return name, shown(found.estimate), ends, people, told
+    if estimate.lower is not None and estimate.upper is not None:
+        ends = f"{shown(estimate.lower)} to {shown(estimate.upper)}"
+    return name, shown(estimate.estimate), ends, people, based_on
 
 
-def _spread(of: VoterQuantiles) -> str:
-    if of.low is None or of.middle is None or of.high is None:
+def _spread(quantiles: VoterQuantiles) -> str:
+    """The median of the voters' values, with their low and high quantiles."""
+    if quantiles.low is None or quantiles.middle is None or quantiles.high is None:
         return NO_FIGURE
-    return f"{with_decimals(of.middle)} ({with_decimals(of.low)} to {with_decimals(of.high)})"
+    return f"{with_decimals(quantiles.middle)} ({with_decimals(quantiles.low)} to {with_decimals(quantiles.high)})"
 
 
-def gaps_table(found: JudgeFigures) -> pd.DataFrame:
+def gaps_table(figures: JudgeFigures) -> pd.DataFrame:
     """A row a range of gaps, in words: how often the model, with its 90% interval, and people, of so many votes, name
     the item that has the higher score, and how often both answer the same; empty where there is none."""
     rows = [
@@ -167,7 +170,7 @@ def gaps_table(found: JudgeFigures) -> pd.DataFrame:
             "people": _of_votes(row["people"], int(row["votes"])),
             "same answer": NO_FIGURE if row["same"] != row["same"] else percent(row["same"]),
         }
-        for row in found.gaps.to_dict("records")
+        for row in figures.gaps.to_dict("records")
     ]
     return pd.DataFrame(rows)
 
@@ -176,9 +179,9 @@ def _of_votes(share: float, n_votes: int) -> str:
     return NO_FIGURE if share != share else f"{percent(share)} of {many(n_votes, 'vote')}"
 
 
-def powered_table(found: JudgeFigures) -> pd.DataFrame:
+def powered_table(figures: JudgeFigures) -> pd.DataFrame:
     """People's votes alone, and with the model's help: a row an estimate; empty where there is none."""
-    with_model = found.powered
+    with_model = figures.powered
     agreement, errors = with_model.agreement, with_model.error
     if agreement is None or with_model.reason:
         return pd.DataFrame()
@@ -202,28 +205,28 @@ def powered_table(found: JudgeFigures) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _with_ends(found: Estimate) -> str:
-    if found.estimate is None or found.lower is None or found.upper is None:
+def _with_ends(share: Estimate) -> str:
+    if share.estimate is None or share.lower is None or share.upper is None:
         return NO_FIGURE
-    return f"{percent(found.estimate)} ({percent(found.lower)} to {percent(found.upper)})"
+    return f"{percent(share.estimate)} ({percent(share.lower)} to {percent(share.upper)})"
 
 
-def powered_csv(store: Store, project_id: str, found: JudgeFigures) -> bytes:
+def powered_csv(store: Store, project_id: str, figures: JudgeFigures) -> bytes:
     """θ of each item by people's votes alone and with the model's help, with intervals, the highest with it first."""
     with store.read() as conn:
         items = items_of(conn, project_id).set_index("item")
-    scores = found.powered.scores.sort_values("powered", ascending=False, kind="stable")
+    scores = figures.powered.scores.sort_values("powered", ascending=False, kind="stable")
     words = items.loc[scores["item"].to_numpy(dtype="int64"), ["area", "token_a", "token_b"]].reset_index(drop=True)
     numbers = scores.drop(columns="item").reset_index(drop=True)
     level = percent(LEVEL)
     return table_for_spreadsheets(pd.concat([words, numbers], axis=1).assign(level=level))
 
 
-def answers_said(found: JudgeFigures) -> str:
+def answers_said(figures: JudgeFigures) -> str:
     """How many answers are votes, and why others are none."""
-    told = f"{many(found.n_answers, 'answer')}, {many(found.n_votes, 'vote')} among them."
-    without = "; ".join(f"{n:,} {REASONS.get(reason, reason)}" for reason, n in sorted(found.reasons.items()))
-    return f"{told} No votes, and kept as they came: {without}." if without else told
+    counts = f"{many(figures.n_answers, 'answer')}, {many(figures.n_votes, 'vote')} among them."
+    without = "; ".join(f"{n:,} {REASONS.get(reason, reason)}" for reason, n in sorted(figures.reasons.items()))
+    return f"{counts} No votes, and kept as they came: {without}." if without else counts
 
 
 def answers_table(store: Store, project_id: str, judge_id: int) -> pd.DataFrame:

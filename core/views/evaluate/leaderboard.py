@@ -49,17 +49,17 @@ def with_shares(view: EvaluateView, top: Scale) -> tuple[EvaluateView, tuple[str
     if compared is None or not ceilings:
         return view, tuple(f"{NO_SHARE} {problem}" for problem in top.problems)
     tables, reasons = {"overall": view.overall, "common": view.common}, []
-    for name, found in shares_of(compared, ceilings).items():
+    for name, shares in shares_of(compared, ceilings).items():
         if not len(tables[name]):
             continue
         for key, label in FIGURES[:2]:
             column = f"{label} {SHARE}"
-            values = [np.nan if (value := of[key].value) is None else value for of in found]
+            values = [np.nan if (value := share[key].value) is None else value for share in shares]
             place = list(tables[name].columns).index(label) + 1
             tables[name] = tables[name].copy()
             tables[name].insert(place, column, values)
-            named = zip(compared.names, found, strict=True)
-            reasons += [f"{model}, {column}: {of[key].reason}" for model, of in named if of[key].reason]
+            by_model = zip(compared.names, shares, strict=True)
+            reasons += [f"{model}, {column}: {share[key].reason}" for model, share in by_model if share[key].reason]
     return replace(view, overall=tables["overall"], common=tables["common"]), tuple(dict.fromkeys(reasons))
 
 
@@ -73,12 +73,13 @@ LONGEST = 14  # characters of a name in one piece: in longer ones signs may end 
 
 
 def leaderboard(
-    view: EvaluateView, label: str, told: Sequence[PairwiseDifference], *, shares: EvaluateView, is_coming: bool
+    view: EvaluateView, label: str, differences: Sequence[PairwiseDifference], *, shares: EvaluateView, is_coming: bool
 ) -> pd.DataFrame:
     """One row an embedding, the highest figure `label` first, all in words.
 
-    Columns: rank (a range where `told`, every two embeddings by other voters, leaves one open); embedding; the figure
-    with the interval beside it; of what is possible, where the figure has a share; covered, the share of the items.
+    Columns: rank (a range where `differences`, of every two embeddings by resampled voters, leave one open); embedding;
+    the figure with the interval beside it; of what is possible, where the figure has a share; covered, the share of the
+    items.
 
     view : whose tables have the columns `BOUNDS` where intervals are there. shares : the view with its shares.
     is_coming : intervals are being computed.
@@ -86,22 +87,22 @@ def leaderboard(
     rows = view.chosen.sort_values(label, ascending=False, kind="stable", na_position="last")
     figures = dict(zip(rows["embedding"], rows[label], strict=True))
     covered = dict(zip(view.overall["embedding"], view.overall["coverage"], strict=True))
-    table = pd.DataFrame({"rank": ranks(figures, told), "embedding": list(figures)})
+    table = pd.DataFrame({"rank": ranks(figures, differences), "embedding": list(figures)})
     has_intervals = is_coming or rows.get(f"{label} corrected", pd.Series(dtype=float)).notna().any()
     column = f"{view.named(label)}{WITH_INTERVAL if has_intervals else ''}"
     table[column] = [_with_interval(row, label, is_coming=is_coming) for _, row in rows.iterrows()]
     share = f"{label} {SHARE}"
     if share in shares.chosen:
-        found = dict(zip(shares.chosen["embedding"], shares.chosen[share], strict=True))
-        table[POSSIBLE] = [NO_FIGURE if np.isnan(found[name]) else percent(found[name]) for name in figures]
+        share_of = dict(zip(shares.chosen["embedding"], shares.chosen[share], strict=True))
+        table[POSSIBLE] = [NO_FIGURE if np.isnan(share_of[name]) else percent(share_of[name]) for name in figures]
     table["covered"] = [percent(covered[name]) for name in figures]
     return table
 
 
-def ranks(figures: Mapping[str, float], told: Sequence[PairwiseDifference]) -> list[str]:
-    """The rank of each embedding of `figures` (higher is better), as text: a range where others can't be told from it.
+def ranks(figures: Mapping[str, float], differences: Sequence[PairwiseDifference]) -> list[str]:
+    """The rank of each embedding of `figures` (higher is better), as text: a range where others may be level with it.
 
-    Without `told` the ranks are those of the figures. An embedding without a figure has no rank.
+    Without `differences` the ranks are those of the figures. An embedding without a figure has no rank.
 
     >>> ranks({"a": .6, "b": .4, "c": .4}, ())
     ['1', '2 to 3', '2 to 3']
@@ -110,32 +111,36 @@ def ranks(figures: Mapping[str, float], told: Sequence[PairwiseDifference]) -> l
 .3, .7, 1, 0), PairwiseDifference("b", "c", .4, .4, .1, .2, .6, 1, 0)])
     ['1 to 2', '1 to 2', '3']
     """
-    return [rank_said(found) for found in rank_ranges(figures, told)]
+    return [rank_said(bounds) for bounds in rank_ranges(figures, differences)]
 
 
-def rank_said(found: tuple[int, int] | None) -> str:
+def rank_said(bounds: tuple[int, int] | None) -> str:
     """A range of ranks as text."""
-    if found is None:
+    if bounds is None:
         return NO_FIGURE
-    first, last = found
+    first, last = bounds
     return f"{first}" if first == last else f"{first} to {last}"
 
 
-def rank_ranges(figures: Mapping[str, float], told: Sequence[PairwiseDifference]) -> list[tuple[int, int] | None]:
-    """The first and the last rank that each may have, as `ranks` says them; None for one without a figure."""
+def rank_ranges(
+    figures: Mapping[str, float], differences: Sequence[PairwiseDifference]
+) -> list[tuple[int, int] | None]:
+    """The first and the last rank that each may have; None for one without a figure."""
     names = [name for name, value in figures.items() if not np.isnan(value)]
-    if told:
-        better = {frozenset((p.first, p.second)): p.first if p.corrected > 0 else p.second for p in told if p.is_apart}
+    if differences:
+        better = {
+            frozenset((p.first, p.second)): p.first if p.corrected > 0 else p.second for p in differences if p.is_apart
+        }
     else:
         values = dict(zip(names, rounded_scores([figures[name] for name in names], largest=1).tolist(), strict=True))
         better = {frozenset((a, b)): a for a in names for b in names if values[a] > values[b]}
-    found: list[tuple[int, int] | None] = []
+    bounds: list[tuple[int, int] | None] = []
     for name in figures:
         won = [better.get(frozenset((name, other))) for other in names if other != name]
         first = 1 + sum(winner not in (None, name) for winner in won)
         last = len(names) - sum(winner == name for winner in won)
-        found.append((first, last) if name in names else None)
-    return found
+        bounds.append((first, last) if name in names else None)
+    return bounds
 
 
 def _with_interval(row: pd.Series, label: str, *, is_coming: bool) -> str:
@@ -189,17 +194,17 @@ def by_area(
     table = view.by_area[["area", "embedding", label]].copy()
     plain = [NO_FIGURE if np.isnan(value) else in_cell(value, "") for value in table[label]]
     to_come = [NO_FIGURE if np.isnan(value) else in_cell(value, TO_COME) for value in table[label]]
-    column, shown = view.named(label), plain
+    column, figures = view.named(label), plain
     for name, unit, compared in ((VOTERS, "votes", votes), (TOKENS, "tokens", tokens)):
-        found = to_come if unit in coming else _of_areas(compared, key, unit) if compared is not None else []
-        if any(found) and unit == "votes":
+        intervals = to_come if unit in coming else _of_areas(compared, key, unit) if compared is not None else []
+        if any(intervals) and unit == "votes":
             column = f"{column} {name}"
-            shown = [of or measured for of, measured in zip(found, plain, strict=True)]
-        elif any(found):
-            table[name] = [of or NO_FIGURE for of in found]
+            figures = [interval or measured for interval, measured in zip(intervals, plain, strict=True)]
+        elif any(intervals):
+            table[name] = [interval or NO_FIGURE for interval in intervals]
     table["embedding"] += [f", {percent(share)} covered" if share < 1 else "" for share in view.by_area["coverage"]]
     places = {area: place for place, area in enumerate(dict.fromkeys(table["area"]))}
-    table = table.assign(order=table["area"].map(places), shown=shown)
+    table = table.assign(order=table["area"].map(places), shown=figures)
     table = table.sort_values(["order", label], ascending=[True, False], kind="stable", na_position="last")
     columns = ["area", "embedding", "shown", *([TOKENS] if TOKENS in table else [])]
     return table[columns].rename(columns={"shown": column}).reset_index(drop=True)
@@ -223,10 +228,10 @@ def beside_the_leader(view: EvaluateView) -> str:
     leaders = list(view.leaders["embedding"])
     if len(leaders) != 1 or len(view.overall) < 2 or not view.names_winner:
         return ""
-    said = []
+    sentences = []
     plain = _first(view.chosen, "ρ")
     if plain and leaders[0] not in plain:
-        said.append(
+        sentences.append(
             plural(len(plain), "By plain ρ, {names} leads.", "By plain ρ, {names} lead.", names=with_and(plain))
         )
     firsts = [_first(part, "ρ_w") for _, part in view.by_area.groupby("area", sort=False)]
@@ -234,15 +239,15 @@ def beside_the_leader(view: EvaluateView) -> str:
     others = {name: n for name, n in wins.items() if n and name != leaders[0]}
     if len(firsts) > 1 and others:
         named = with_and([f"{name} in {n}" for name, n in sorted(others.items(), key=lambda each: -each[1])])
-        said.append(f"{leaders[0]} leads in {wins[leaders[0]]} of {len(firsts)} areas, {named}.")
-    return " ".join(said)
+        sentences.append(f"{leaders[0]} leads in {wins[leaders[0]]} of {len(firsts)} areas, {named}.")
+    return " ".join(sentences)
 
 
 def _first(rows: pd.DataFrame, label: str) -> list[str]:
     """The embeddings with the highest figure of a table; none where it is undefined."""
-    there = rows.dropna(subset=[label])
-    values = rounded_scores(there[label], largest=1)
-    return there["embedding"][values == values.max(initial=-np.inf)].tolist()
+    measured = rows.dropna(subset=[label])
+    values = rounded_scores(measured[label], largest=1)
+    return measured["embedding"][values == values.max(initial=-np.inf)].tolist()
 
 
 def sentence(needed: Needed, first: str, second: str, now: int) -> str:
@@ -270,7 +275,7 @@ BY_POLICY = {
 
 @dataclass(frozen=True, eq=False)
 class Leaderboard:
-    """What a leaderboard tells.
+    """The contents of a leaderboard.
 
     compared : the models with their intervals, their names all different. told : of "votes" and "tokens" what is known
     of every two models by figure; problems : why one of them is missing. shares : of each model, by figure. reported :
@@ -307,8 +312,8 @@ class Leaderboard:
 
     def figure(self, place: int, figure: str) -> FigureEstimate:
         """A model's figure under the policy."""
-        found: FigureEstimate = getattr(self.compared.figures[place], figure)
-        return found
+        estimate: FigureEstimate = getattr(self.compared.figures[place], figure)
+        return estimate
 
     def apart(self, unit: str) -> Sequence[PairwiseDifference]:
         """What is known of every two models in the first figure, by other voters or tokens."""
@@ -322,10 +327,10 @@ class Leaderboard:
     def ranges(self, unit: str) -> dict[str, tuple[int, int] | None]:
         """The first and the last rank that each model may have by other voters or tokens; None without a figure. Where
         nothing is known of any two, each may have every rank."""
-        figures, told = self.figures, self.apart(unit)
+        figures, differences = self.figures, self.apart(unit)
         n = sum(not np.isnan(value) for value in figures.values())
-        if told:
-            return dict(zip(figures, rank_ranges(figures, told), strict=True))
+        if differences:
+            return dict(zip(figures, rank_ranges(figures, differences), strict=True))
         return {name: None if np.isnan(value) else (1, n) for name, value in figures.items()}
 
     def groups(self, unit: str) -> list[tuple[str, ...]]:
@@ -356,8 +361,8 @@ def leaderboard_csv(board: Leaderboard) -> bytes:
                 if unit in by_unit:
                     row |= dict(zip((f"{key}_{unit}{end}" for end in ("", "_lower", "_upper")), ends, strict=True))
             if key in board.shares[place]:
-                of = board.shares[place][key]
-                row |= {f"{key}_share": of.value, f"{key}_chance": of.chance, f"{key}_ceiling": of.ceiling}
+                share = board.shares[place][key]
+                row |= {f"{key}_share": share.value, f"{key}_chance": share.chance, f"{key}_ceiling": share.ceiling}
         row["source"] = "computed here"
         row["made"] = "; ".join(f"{key}: {value}" for key, value in board.recipes.get(name, ()))
         rows.append(row)
@@ -377,7 +382,7 @@ def leaderboard_page(board: Leaderboard) -> str:
     """The page: everything in it is escaped, it holds no script and asks for nothing from elsewhere."""
     units, rows = board.units, []
     measured = dict(zip(board.figures, ranks(board.figures, ()), strict=True))
-    by_unit = {unit: {name: rank_said(found) for name, found in board.ranges(unit).items()} for unit in units}
+    by_unit = {unit: {name: rank_said(bounds) for name, bounds in board.ranges(unit).items()} for unit in units}
     for place in board.order:
         name = board.compared.names[place]
         own = board.compared.evaluations[place].overall
@@ -423,13 +428,13 @@ def _n_items(board: Leaderboard) -> int:
     return len(board.compared.evaluations[0].pairs)
 
 
-def _letters(found: Sequence[tuple[str, ...]]) -> dict[str, str]:
+def _letters(model_groups: Sequence[tuple[str, ...]]) -> dict[str, str]:
     """The numbers of the groups that each model is in, such as "1 2"."""
-    told: dict[str, str] = {}
-    for number, group in enumerate(found, 1):
+    numbers_of: dict[str, str] = {}
+    for number, group in enumerate(model_groups, 1):
         for name in group:
-            told[name] = f"{told[name]} {number}" if name in told else str(number)
-    return told
+            numbers_of[name] = f"{numbers_of[name]} {number}" if name in numbers_of else str(number)
+    return numbers_of
 
 
 def _cells(figure: FigureEstimate) -> dict[str, Any]:
@@ -447,13 +452,13 @@ def _cells(figure: FigureEstimate) -> dict[str, Any]:
 def _notes(board: Leaderboard, place: int) -> list[str]:
     """What a reader of a model's figures should know."""
     evaluation = board.compared.evaluations[place]
-    said = list(evaluation.notes)
+    notes = list(evaluation.notes)
     if evaluation.missing:
         n = len(evaluation.missing)
-        said.append(plural(n, "it lacks {n} token", "it lacks {n} tokens"))
+        notes.append(plural(n, "it lacks {n} token", "it lacks {n} tokens"))
     if evaluation.proposed:
         n = len(evaluation.proposed)
-        said.append(
+        notes.append(
             plural(
                 n,
                 "it proposed {n} token of the dataset itself, which favours it",
@@ -461,19 +466,19 @@ def _notes(board: Leaderboard, place: int) -> list[str]:
             )
         )
     if remark := board.compared.figures[place].remark:
-        said.append(remark)
-    return said
+        notes.append(remark)
+    return notes
 
 
 def _limits(board: Leaderboard) -> list[tuple[str, str, str]]:
     """Of each figure with a share: its label, what a random ranking gets, and the best that the votes allow."""
     if board.why_no_ceiling or not board.shares:
         return []
-    found = board.shares[board.order[0]]
+    shares = board.shares[board.order[0]]
     return [
-        (LABELS[key], with_decimals(of.chance), with_decimals(of.ceiling))
-        for key, of in found.items()
-        if of.chance is not None and of.ceiling is not None
+        (LABELS[key], with_decimals(share.chance), with_decimals(share.ceiling))
+        for key, share in shares.items()
+        if share.chance is not None and share.ceiling is not None
     ]
 
 

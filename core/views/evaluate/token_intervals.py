@@ -1,4 +1,4 @@
-"""What other tokens would have said of a project's embeddings, which of them are told apart, and by how much more."""
+"""Intervals over tokens of a project's embeddings, which of them differ clearly, and how much more data would tell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .evaluate_page import EvaluateView
 
 @dataclass(frozen=True, eq=False)
 class TokenIntervalsView:
-    """Intervals over tokens of an evaluation: a comparison with them, of how many tokens, and by figure what is known
+    """Intervals over tokens of an evaluation: a comparison with them, of how many tokens, and by figure the differences
     of every two embeddings; `problem` says why not, or ""."""
 
     compared: ModelComparison | None
@@ -33,10 +33,10 @@ class TokenIntervalsView:
         return self.by_figure.get(figure, ())
 
 
-def tokens_view(view: EvaluateView, found: TokensFound) -> TokenIntervalsView:
-    """What was found of a view's tokens."""
+def tokens_view(view: EvaluateView, resampled: TokensFound) -> TokenIntervalsView:
+    """The intervals of a view, of its figures by resampled tokens."""
     return TokenIntervalsView(
-        with_bounds(view.compared, found.bounds, TOKENS_ENDS), found.n_tokens, found.told, found.problem
+        with_bounds(view.compared, resampled.bounds, TOKENS_ENDS), resampled.n_tokens, resampled.told, resampled.problem
     )
 
 
@@ -49,16 +49,16 @@ def n_tokens(view: EvaluateView) -> int:
 
 
 def by_votes(differences: tuple[ModelDifference, ...], figure: str = "rho_w") -> tuple[PairwiseDifference, ...]:
-    """What votes say of every two embeddings in one figure, with p-values adjusted for each other."""
+    """The difference of every two embeddings in one figure by resampled votes, with Holm-adjusted p-values."""
     of_figure = [d for d in differences if d.figure == figure]
-    told = [
+    pairs = [
         PairwiseDifference(d.first, d.second, d.difference, d.corrected, d.error, d.lower, d.upper, d.first_better)
         for d in of_figure
     ]
-    return adjusted(told)
+    return adjusted(pairs)
 
 
-def table_of(told: tuple[PairwiseDifference, ...], unit: str, n: int) -> pd.DataFrame:
+def table_of(differences: tuple[PairwiseDifference, ...], unit: str, n: int) -> pd.DataFrame:
     """A row for every two embeddings, the better one first; `needed` is how many votes or tokens (`unit`) tell them
     apart, of `n` there are.
 
@@ -67,7 +67,7 @@ def table_of(told: tuple[PairwiseDifference, ...], unit: str, n: int) -> pd.Data
     `surely` is the probability that the better one is the better.
     """
     rows = []
-    for pair in map(_better_first, told):
+    for pair in map(_better_first, differences):
         times = times_needed(pair.corrected, pair.error)
         needed = (
             ""
@@ -80,8 +80,8 @@ def table_of(told: tuple[PairwiseDifference, ...], unit: str, n: int) -> pd.Data
         inside = min(max(pair.corrected, pair.lower), pair.upper)
         bounds = (inside, pair.lower, pair.upper)
         rows.append((pair.first, pair.second, *bounds, surely, pair.p, needed, pair.difference))
-    told_of = ["surely", "p (Holm)", f"{unit} needed", "as measured"]
-    columns = ["better", "than", "difference", "lower", "upper", *told_of]
+    last_columns = ["surely", "p (Holm)", f"{unit} needed", "as measured"]
+    columns = ["better", "than", "difference", "lower", "upper", *last_columns]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -102,13 +102,13 @@ def in_words(table: pd.DataFrame, label: str) -> pd.DataFrame:
     """
     bounds = zip(table["difference"], table["lower"], table["upper"], strict=True)
     by = [f"{with_decimals(gap)} ({with_decimals(lower)} to {with_decimals(upper)})" for gap, lower, upper in bounds]
-    shown = table.drop(columns=["difference", "lower", "upper", "as measured"])
-    shown.insert(2, f"by {label} (90% interval)", by)
+    texts = table.drop(columns=["difference", "lower", "upper", "as measured"])
+    texts.insert(2, f"by {label} (90% interval)", by)
     needed = [
-        name for name in map(str, shown) if name.endswith(" needed") and not any(shown[name])
+        name for name in map(str, texts) if name.endswith(" needed") and not any(texts[name])
     ]  # all are told apart
-    shown = shown.drop(columns=needed)
-    return shown.assign(**{"p (Holm)": [p_said(p) for p in table["p (Holm)"]]}).rename(columns={"p (Holm)": "p"})
+    texts = texts.drop(columns=needed)
+    return texts.assign(**{"p (Holm)": [p_said(p) for p in table["p (Holm)"]]}).rename(columns={"p (Holm)": "p"})
 
 
 def p_said(p: float) -> str:
@@ -120,11 +120,11 @@ def p_said(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def groups_of(names: list[str], told: tuple[PairwiseDifference, ...]) -> pd.DataFrame:
+def groups_of(names: list[str], differences: tuple[PairwiseDifference, ...]) -> pd.DataFrame:
     """The sets of embeddings that aren't told apart, a row for each set and member: group (a letter), embedding."""
-    apart = {frozenset((pair.first, pair.second)) for pair in told if pair.is_apart}
-    found = groups(names, lambda one, other: frozenset((one, other)) in apart)
-    rows = [(_letter(number), name) for number, group in enumerate(found) for name in group]
+    apart = {frozenset((pair.first, pair.second)) for pair in differences if pair.is_apart}
+    sets = groups(names, lambda one, other: frozenset((one, other)) in apart)
+    rows = [(_letter(number), name) for number, group in enumerate(sets) for name in group]
     return pd.DataFrame(rows, columns=["group", "embedding"])
 
 
@@ -132,9 +132,9 @@ def _letter(number: int) -> str:
     return chr(ord("A") + number % 26) * (1 + number // 26)
 
 
-def unclear(told: tuple[PairwiseDifference, ...], unit: str) -> str:
+def unclear(differences: tuple[PairwiseDifference, ...], unit: str) -> str:
     """Which embeddings votes or tokens (`unit`) can't tell apart, in a sentence."""
-    pairs = [with_and([pair.first, pair.second]) for pair in told if not pair.is_apart]
+    pairs = [with_and([pair.first, pair.second]) for pair in differences if not pair.is_apart]
     if not pairs:
         return f"The {unit} tell all of them apart."
     more = f", nor {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
@@ -158,16 +158,17 @@ def not_told_apart_text(names: list[str], by: dict[str, tuple[PairwiseDifference
 
     Empty where neither says anything.
     """
-    found: dict[str, list[str]] = {}
-    for unit, told in by.items():
-        pairs = [pair for pair in told if names[0] in (pair.first, pair.second)]
+    units_of: dict[str, list[str]] = {}
+    for unit, differences in by.items():
+        pairs = [pair for pair in differences if names[0] in (pair.first, pair.second)]
         if pairs:
             level = [p.second if p.first == names[0] else p.first for p in pairs if not p.is_apart]
-            found.setdefault(_apart_from(level, len(pairs)), []).append(unit)
-    return "; ".join(f"{what} with {' or '.join(OTHER[unit] for unit in units)}" for what, units in found.items())
+            units_of.setdefault(_apart_from(level, len(pairs)), []).append(unit)
+    return "; ".join(f"{what} with {' or '.join(OTHER[unit] for unit in units)}" for what, units in units_of.items())
 
 
 def _apart_from(level: list[str], n_others: int) -> str:
+    """Which of the others are level with the first, as part of a sentence."""
     if not level:
         return "told apart from the other" if n_others == 1 else "told apart from all others"
     if len(level) < 3:

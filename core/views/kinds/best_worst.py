@@ -31,53 +31,53 @@ HALVES_HELP = (
 )
 
 
-def headline(found: BestWorstReport) -> str:
+def headline(report: BestWorstReport) -> str:
     """The file in a sentence."""
-    read = found.read
+    read = report.read
     voters = many(len(read.voters), "voter") if read.voters else "voters it doesn't name"
     judgements, items = many(read.n_judgements, "judgement"), many(len(read.items), "item")
     return f"{read.name}: {judgements} of {items}, {read.answers.shown.shape[1]} at a time, by {voters}."
 
 
-def figures(found: BestWorstReport) -> list[tuple[str, str, str]]:
+def figures(report: BestWorstReport) -> list[tuple[str, str, str]]:
     """Label, value and help of the figures at the top; "–" where undefined."""
     return [
-        ("ρ, halves of the judgements", _said(found.by_judgement), HALVES_HELP),
-        ("ρ, halves of the voters", _said(found.by_voter), f"{HALVES_HELP} Nobody judges in both halves."),
+        ("ρ, halves of the judgements", _halves_text(report.by_judgement), HALVES_HELP),
+        ("ρ, halves of the voters", _halves_text(report.by_voter), f"{HALVES_HELP} Nobody judges in both halves."),
     ]
 
 
-def _said(halves: Halves) -> str:
+def _halves_text(halves: Halves) -> str:
     if halves.spearman is None:
         return "–"
     return estimated(Estimate(halves.spearman, halves.lower, halves.upper))
 
 
-def reasons(found: BestWorstReport) -> list[str]:
+def reasons(report: BestWorstReport) -> list[str]:
     """Why figures or intervals are missing."""
-    said = [
-        ("Halves of the judgements", found.by_judgement.reason),
-        ("Halves of the voters", found.by_voter.reason),
-        ("Counts", found.counts.reason),
-        ("θ", found.theta.reason),
+    reason_of = [
+        ("Halves of the judgements", report.by_judgement.reason),
+        ("Halves of the voters", report.by_voter.reason),
+        ("Counts", report.counts.reason),
+        ("θ", report.theta.reason),
     ]
-    return [f"{what}: {reason}." for what, reason in said if reason]
+    return [f"{what}: {reason}." for what, reason in reason_of if reason]
 
 
-def table(found: BestWorstReport) -> pd.DataFrame:
+def table(report: BestWorstReport) -> pd.DataFrame:
     """A row per item, the highest θ first, else the highest count; empty columns left out."""
     columns = {
-        "item": found.read.items,
-        "θ": found.theta.score,
-        "θ, lower": found.theta.lower,
-        "θ, upper": found.theta.upper,
-        "count": found.counts.score,
-        "count, lower": found.counts.lower,
-        "count, upper": found.counts.upper,
-        "shown": found.shown,
-        "best": found.best,
-        "worst": found.worst,
+        "item": report.read.items,
+        "θ": report.theta.score,
+        "θ, lower": report.theta.lower,
+        "θ, upper": report.theta.upper,
+        "count": report.counts.score,
+        "count, lower": report.counts.lower,
+        "count, upper": report.counts.upper,
+        "shown": report.shown,
+        "best": report.best,
+        "worst": report.worst,
     }
-    shown = pd.DataFrame(columns).dropna(axis="columns", how="all")
-    by = "θ" if "θ" in shown else "count"
-    return shown.iloc[np.argsort(-shown[by].to_numpy(), kind="stable")].reset_index(drop=True)
+    frame = pd.DataFrame(columns).dropna(axis="columns", how="all")
+    by = "θ" if "θ" in frame else "count"
+    return frame.iloc[np.argsort(-frame[by].to_numpy(), kind="stable")].reset_index(drop=True)

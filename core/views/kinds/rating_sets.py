@@ -77,23 +77,23 @@ DEVIATION_HELP = {
 }
 
 
-def headline(found: RatingReport) -> str:
+def headline(report: RatingReport) -> str:
     """The set in a sentence."""
-    ratings = found.ratings
+    ratings = report.ratings
     if not ratings.has_people:
         return f"{ratings.name}: means of {many(ratings.n_items, 'item')}; who rated what isn't in the file."
-    of = f"{many(len(ratings.rating), 'rating')} of {many(ratings.n_items, 'item')}"
+    counts = f"{many(len(ratings.rating), 'rating')} of {many(ratings.n_items, 'item')}"
     people = plural(len(ratings.people), "{n} person", "{n} people")
-    return f"{ratings.name}: {of} by {people}, from {ratings.rating.min():g} to {ratings.rating.max():g}."
+    return f"{ratings.name}: {counts} by {people}, from {ratings.rating.min():g} to {ratings.rating.max():g}."
 
 
-def figures(found: RatingReport) -> list[tuple[str, str, str]]:
+def figures(report: RatingReport) -> list[tuple[str, str, str]]:
     """Label, value and help of the figures at the top; "–" where undefined (`why_undefined` says why)."""
-    loo = found.leave_one_out
+    loo = report.leave_one_out
     mean, best, worst = (None,) * 3 if isinstance(loo, str) else (loo.mean, loo.best, loo.worst)
-    alpha_said = UNDEFINED if isinstance(found.alpha, str) else _alpha_text(found.alpha)
+    alpha_said = UNDEFINED if isinstance(report.alpha, str) else _alpha_text(report.alpha)
     return [
-        ("Noise", estimated(found.noise, 2), "Mean of the items' SDs, in points of the scale: less is closer."),
+        ("Noise", estimated(report.noise, 2), "Mean of the items' SDs, in points of the scale: less is closer."),
         (
             "Leave-one-out r",
             estimated(Estimate(mean, worst, best)),
@@ -101,8 +101,8 @@ def figures(found: RatingReport) -> list[tuple[str, str, str]]:
         ),
         (
             "Pairwise ρ",
-            estimated(Estimate(found.pairwise.mean)),
-            f"Spearman's ρ between two people, the mean over {found.pairwise.n_pairs:,} pairs of people.",
+            estimated(Estimate(report.pairwise.mean)),
+            f"Spearman's ρ between two people, the mean over {report.pairwise.n_pairs:,} pairs of people.",
         ),
         (
             "Krippendorff's α",
@@ -112,47 +112,47 @@ def figures(found: RatingReport) -> list[tuple[str, str, str]]:
     ]
 
 
-def _alpha_text(found: KrippendorffAlpha) -> str:
-    bounds = (None, None) if math.isnan(found.lower) else (found.lower, found.upper)
-    return estimated(Estimate(found.alpha, *bounds))
+def _alpha_text(alpha: KrippendorffAlpha) -> str:
+    bounds = (None, None) if math.isnan(alpha.lower) else (alpha.lower, alpha.upper)
+    return estimated(Estimate(alpha.alpha, *bounds))
 
 
-def why_undefined(found: RatingReport) -> list[str]:
+def why_undefined(report: RatingReport) -> list[str]:
     """Why a figure at the top has no value."""
-    loo = found.leave_one_out
-    why = [f"Noise: {found.noise.reason}." if found.noise.estimate is None else ""]
+    loo = report.leave_one_out
+    why = [f"Noise: {report.noise.reason}." if report.noise.estimate is None else ""]
     if isinstance(loo, str):
         why.append(loo)
     elif loo.mean is None:
         reason = loo.people[0].reason if loo.people else "nobody rated"
         why.append(f"Leave-one-out r: {reason}.")
-    if isinstance(found.alpha, str) and found.alpha != loo:
-        why.append(f"α: {found.alpha}")
+    if isinstance(report.alpha, str) and report.alpha != loo:
+        why.append(f"α: {report.alpha}")
     return [text for text in why if text]
 
 
-def items(found: RatingReport) -> pd.DataFrame:
+def items(report: RatingReport) -> pd.DataFrame:
     """A row per item, in the order of the file; level and genre where there are any."""
-    ratings = found.ratings
+    ratings = report.ratings
     columns: dict[str, object] = {"first": ratings.first, "second": ratings.second}
     columns |= {"level": ratings.level} if any(ratings.level) else {}
     columns |= {"genre": ratings.genre} if any(ratings.genre) else {}
-    columns |= {"mean": found.mean, "SD": found.sd}
+    columns |= {"mean": report.mean, "SD": report.sd}
     if ratings.has_people:
         table = ratings.table
-        rated = found.n > 0
+        rated = report.n > 0
         apart = np.full(ratings.n_items, np.nan)
         apart[rated] = np.nanmax(table[:, rated], axis=0) - np.nanmin(table[:, rated], axis=0)
-        columns |= {"n": found.n, "apart": apart}
+        columns |= {"n": report.n, "apart": apart}
     return pd.DataFrame(columns)
 
 
-def people(found: RatingReport) -> pd.DataFrame:
+def people(report: RatingReport) -> pd.DataFrame:
     """Each person's leave-one-out r, the lowest first, undefined ones last with the reason."""
-    loo = found.leave_one_out
+    loo = report.leave_one_out
     if isinstance(loo, str):
         return pd.DataFrame(columns=["person", "r", "items", "why undefined"])
-    rows = [(found.ratings.people[p.row], p.r, p.n_items, p.reason) for p in loo.people]
+    rows = [(report.ratings.people[p.row], p.r, p.n_items, p.reason) for p in loo.people]
     table = pd.DataFrame(rows, columns=["person", "r", "items", "why undefined"])
     table["r"] = table["r"].astype("float64")
     return table.sort_values("r", kind="stable", ignore_index=True)
@@ -161,59 +161,61 @@ def people(found: RatingReport) -> pd.DataFrame:
 def alphas(groups: Mapping[str, KrippendorffAlpha | str], called: str) -> pd.DataFrame:
     """α of each genre or level, with its interval or the reason why there is none."""
     rows: list[tuple] = []
-    for name, found in groups.items():
-        if isinstance(found, str):
-            rows.append((name or "(none)", None, "", None, found))
+    for name, alpha in groups.items():
+        if isinstance(alpha, str):
+            rows.append((name or "(none)", None, "", None, alpha))
         else:
-            bounds = "" if math.isnan(found.lower) else ends(found.lower, found.upper)
-            rows.append((name or "(none)", found.alpha, bounds, found.n_units, ""))
+            bounds = "" if math.isnan(alpha.lower) else ends(alpha.lower, alpha.upper)
+            rows.append((name or "(none)", alpha.alpha, bounds, alpha.n_units, ""))
     table = pd.DataFrame(rows, columns=[called, "α", "90% interval", "items", "why undefined"])
     return table.astype({"α": "float64", "items": "Int64"})
 
 
-def conditions(found: RatingReport) -> pd.DataFrame:
+def conditions(report: RatingReport) -> pd.DataFrame:
     """Every two conditions."""
-    rows = [(c.one, c.other, c.r, c.noise_one, c.noise_other, c.noise_p, c.n_items, c.reason) for c in found.conditions]
+    rows = [
+        (c.one, c.other, c.r, c.noise_one, c.noise_other, c.noise_p, c.n_items, c.reason) for c in report.conditions
+    ]
     names = ["first", "second", "r", "noise, first", "noise, second", "p (noise)", "items", "why undefined"]
     return pd.DataFrame(rows, columns=names)
 
 
-def anova(found: RatingReport) -> pd.DataFrame:
+def anova(report: RatingReport) -> pd.DataFrame:
     """The effects; empty where there is no analysis."""
-    if isinstance(found.anova, str) or found.factors is None:
+    if isinstance(report.anova, str) or report.factors is None:
         return pd.DataFrame(columns=["effect", *ANOVA_HELP])
-    names = [f"{second} rather than {first}" for first, second in found.factors]
-    effects = (found.anova.order, found.anova.anchors, found.anova.interaction)
+    names = [f"{second} rather than {first}" for first, second in report.factors]
+    effects = (report.anova.order, report.anova.anchors, report.anova.interaction)
     rows = [(name, e.difference, e.f, e.p) for name, e in zip([*names, "both together"], effects, strict=True)]
     return pd.DataFrame(rows, columns=["effect", "difference", "F", "p"])
 
 
-def anova_text(found: RatingReport) -> str:
+def anova_text(report: RatingReport) -> str:
     """What the analysis rests on, or why there is none; "" without conditions."""
-    if isinstance(found.anova, str):
-        return found.anova
-    a = found.anova
+    if isinstance(report.anova, str):
+        return report.anova
+    a = report.anova
     tests = [("Bartlett", a.bartlett_p), ("Levene", a.levene_p)]
-    told = ", ".join(f"{name} p = {p:.3g}" for name, p in tests if p is not None)
+    p_values = ", ".join(f"{name} p = {p:.3g}" for name, p in tests if p is not None)
     weak = any(p is not None and p < 0.05 for _, p in tests)
     sentences = [
         (
             f"Over {many(a.n_items, 'item')} that all four conditions rated, {a.n_left_out:,} left out; "
             f"{a.df_error:,} degrees of freedom of the error."
         ),
-        f"Equal variances: {told or 'not testable: residuals are equal'}.",
+        f"Equal variances: {p_values or 'not testable: residuals are equal'}.",
         "The variances differ, so these p are on weak ground." if weak else "",
     ]
     return " ".join(filter(None, sentences))
 
 
-def orders(found: RatingReport) -> pd.DataFrame:
+def orders(report: RatingReport) -> pd.DataFrame:
     """Items rated with their texts in both orders, the smallest p first."""
     names = ["first", "second", *ORDER_HELP, "why undefined"]
     rows = [
-        (found.ratings.first[at], found.ratings.second[at], t.n_one, t.n_other, t.difference, t.t_p, t.mann_whitney_p,
+        (report.ratings.first[at], report.ratings.second[at], t.n_one, t.n_other, t.difference, t.t_p, t.mann_whitney_p,
          t.reason)
-        for at, t in found.order_tests.items()
+        for at, t in report.order_tests.items()
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=names)
     return table.astype(dict.fromkeys(names[4:7], "float64")).sort_values("p (t)", kind="stable", ignore_index=True)
@@ -226,13 +228,13 @@ def qualified(people: Sequence[Qualified]) -> pd.DataFrame:
     return table.sort_values(["passed", "near enough"], kind="stable", ignore_index=True)
 
 
-def deviations(found: Mapping[str, Deviation | None]) -> pd.DataFrame:
+def deviations(by_genre: Mapping[str, Deviation | None]) -> pd.DataFrame:
     """A row a genre, all items first."""
     rows = [
         (name, None, None, None, None, 0)
         if one is None
         else (name, one.mean, one.lower_quartile, one.median, one.upper_quartile, one.n)
-        for name, one in found.items()
+        for name, one in by_genre.items()
     ]
     table = pd.DataFrame(rows, columns=list(DEVIATION_HELP))
     return table.astype(dict.fromkeys(table.columns[1:5], "float64"))
@@ -245,7 +247,7 @@ def models(standings: Sequence[ModelPlace]) -> pd.DataFrame:
         if standing.unseen is not None:
             rows.append((standing.place, standing.model, "all", "held out", *_fitted(standing.unseen)))
         for level, whole in standing.by_level.items():
-            parts = [(genre, fit) for (of, genre), fit in standing.by_genre.items() if of == level and genre != "all"]
+            parts = [(genre, fit) for (at, genre), fit in standing.by_genre.items() if at == level and genre != "all"]
             for genre, fit in [("all", whole), *parts]:
                 rows.append((standing.place, standing.model, level, genre, *_fitted(fit)))
     names = ["place", "model", "level", "genre", "Pearson", "Spearman", "covered", "why undefined"]
@@ -253,6 +255,7 @@ def models(standings: Sequence[ModelPlace]) -> pd.DataFrame:
 
 
 def _fitted(fit: Fit) -> tuple[float | None, float | None, str, str]:
+    """A fit as the cells Pearson, Spearman, covered and why undefined."""
     return fit.pearson, fit.spearman, out_of(fit.n, fit.n_items), fit.reason
 
 

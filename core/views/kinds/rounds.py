@@ -1,4 +1,4 @@
-"""What pages show of rounds: their progress, what they cost, and what a closed one says."""
+"""What pages show of rounds: their progress, their cost, and the results of closed ones."""
 
 from __future__ import annotations
 
@@ -66,15 +66,20 @@ class RoundView:
 
     @property
     def said(self) -> str:
-        """How far it has come, in a sentence."""
-        p, found = self.progress, self.round
-        n = found.n_comparisons
-        asked = many(n, found.kind.about.asked)
-        told = {"n": p.answered, "wanted": many(p.wanted, "answer"), "asked": asked, "voters": many(p.voters, "voter")}
-        if found.is_open:
-            said = "Open: {n:,} of {wanted} to {asked}, by {voters}".format(**told)
+        """The round's progress, in a sentence."""
+        p, ballot = self.progress, self.round
+        n = ballot.n_comparisons
+        questions = many(n, ballot.kind.about.asked)
+        counts = {
+            "n": p.answered,
+            "wanted": many(p.wanted, "answer"),
+            "asked": questions,
+            "voters": many(p.voters, "voter"),
+        }
+        if ballot.is_open:
+            sentence = "Open: {n:,} of {wanted} to {asked}, by {voters}".format(**counts)
         else:
-            said = "Closed: {n:,} of {wanted} to {asked}, by {voters}".format(**told)
+            sentence = "Closed: {n:,} of {wanted} to {asked}, by {voters}".format(**counts)
         aside = [
             f"{p.unknown:,} “I don't know”" if p.unknown else "",
             f"{p.rejected:,} rejected" if p.rejected else "",
@@ -82,7 +87,7 @@ class RoundView:
             f"{p.excluded:,} of voters left out" if p.excluded else "",
         ]
         also = ", ".join(filter(None, aside))
-        return f"{said}; not counted: {also}." if also else f"{said}."
+        return f"{sentence}; not counted: {also}." if also else f"{sentence}."
 
     @property
     def title(self) -> str:
@@ -122,12 +127,12 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> tuple[Rou
     with store.read() as conn:
         return tuple(
             RoundView(
-                found,
-                progress_of(conn, found.id),
-                tuple(uploads_of(conn, project_id, ballot_id=found.id)),
-                {} if found.is_open else closed_fit_of(conn, found.id),
+                ballot,
+                progress_of(conn, ballot.id),
+                tuple(uploads_of(conn, project_id, ballot_id=ballot.id)),
+                {} if ballot.is_open else closed_fit_of(conn, ballot.id),
             )
-            for found in rounds_of(conn, project_id, area_id)
+            for ballot in rounds_of(conn, project_id, area_id)
         )
 
 
@@ -143,8 +148,8 @@ class People:
     @property
     def apart(self) -> list[int]:
         """The ids of those who stand apart, the lowest first."""
-        found = self.table[self.table["apart"]].sort_values(self.figure, kind="stable")
-        return [int(id_) for id_ in found["voter_id"]]
+        rows = self.table[self.table["apart"]].sort_values(self.figure, kind="stable")
+        return [int(id_) for id_ in rows["voter_id"]]
 
     @property
     def names(self) -> dict[int, str]:
@@ -152,18 +157,18 @@ class People:
         return dict(zip(self.table["voter_id"].tolist(), self.table["voter"].tolist(), strict=True))
 
 
-def people_of(store: Store, project_id: str, found: Ballot) -> People:
+def people_of(store: Store, project_id: str, ballot: Ballot) -> People:
     """The people whose answers count, by name."""
     with store.read() as conn:
-        answers = answers_of(conn, project_id, found)
+        answers = answers_of(conn, project_id, ballot)
         known = voter_names(conn, project_id)
     doubled = known["name"].duplicated(keep=False)
-    called = known["name"].where(~doubled, known["name"] + " (" + known["platform"] + ")").set_axis(known["voter_id"])
-    figures = found.asks.people(answers, found.settings)
-    name, about = found.kind.about.figure
+    names = known["name"].where(~doubled, known["name"] + " (" + known["platform"] + ")").set_axis(known["voter_id"])
+    figures = ballot.asks.people(answers, ballot.settings)
+    name, about = ballot.kind.about.figure
     voters, n = np.unique(answers.voter, return_counts=True)
     table = pd.DataFrame({"voter_id": voters, "answers": n})
-    table.insert(1, "voter", called.loc[table["voter_id"]].to_numpy())
+    table.insert(1, "voter", names.loc[table["voter_id"]].to_numpy())
     table[name] = [figures.get(id_, np.nan) for id_ in table["voter_id"]]
     defined = table[name].dropna()
     bound = defined.mean() - defined.std(ddof=1) if len(defined) >= FEWEST else -np.inf
@@ -171,14 +176,14 @@ def people_of(store: Store, project_id: str, found: Ballot) -> People:
     return People(table.sort_values("voter", kind="stable", ignore_index=True), name, about)
 
 
-def qualification(store: Store, project_id: str, found: Ballot) -> tuple[pd.DataFrame, list[str]]:
+def qualification(store: Store, project_id: str, ballot: Ballot) -> tuple[pd.DataFrame, list[str]]:
     """How people did on the gold pairs of a round of ratings (`rating_sets.QUALIFIED_HELP`), and files that say nothing
     of them. Of a person's several assignments the first counts."""
     people: dict[str, Qualified] = {}
     silent = []
-    for name, data in kept_uploads(store, found.id):
+    for name, data in kept_uploads(store, ballot.id):
         try:
-            for one in read_gold(data, name, found.settings.stored()):
+            for one in read_gold(data, name, ballot.settings.stored()):
                 people.setdefault(one.voter, one)
         except InputError as error:
             silent.append(str(error))
@@ -186,7 +191,7 @@ def qualification(store: Store, project_id: str, found: Ballot) -> tuple[pd.Data
 
 
 def cost_text(settings: RoundSettings, n_items: int) -> str:
-    """What a round of so many items costs, in a sentence.
+    """What a round of `n_items` items costs, in a sentence.
 
     >>> print(cost_text(RoundSettings("rating", reward=1.0), 20))
     100 answers, 0.2 h, 12.00: 20 questions in 2 tasks, each with 5 assignments.
@@ -201,32 +206,32 @@ def cost_text(settings: RoundSettings, n_items: int) -> str:
     return f"{answers}, {hours:,.1f} h{paid}: {each}."
 
 
-def dataset(store: Store, project_id: str, found: Ballot) -> pd.DataFrame:
+def dataset(store: Store, project_id: str, ballot: Ballot) -> pd.DataFrame:
     """The dataset of a closed round."""
-    return round_dataset(store, project_id, found.id)
+    return round_dataset(store, project_id, ballot.id)
 
 
-def files(store: Store, project_id: str, found: Ballot) -> DatasetFiles:
+def files(store: Store, project_id: str, ballot: Ballot) -> DatasetFiles:
     """The files that the dataset of a closed round goes out as."""
-    made = dataset(store, project_id, found)
-    return files_of(store, project_id, made, file_stem_of(str(made.attrs["project"]), found))
+    frame = dataset(store, project_id, ballot)
+    return files_of(store, project_id, frame, file_stem_of(str(frame.attrs["project"]), ballot))
 
 
-def file_stem_of(project: str, found: Ballot) -> str:
+def file_stem_of(project: str, ballot: Ballot) -> str:
     """How the names of a round's files begin."""
-    return slug(f"{project}-round-{found.number}")
+    return slug(f"{project}-round-{ballot.number}")
 
 
-def beside_votes(store: Store, project_id: str, found: Ballot) -> SideBySide:
+def beside_votes(store: Store, project_id: str, ballot: Ballot) -> SideBySide:
     """The scores of a closed round beside those of the comparisons of the same ranking."""
-    votes = of_dataset(read_project_dataset(store, project_id, found.area_id), "votes")
-    return side_by_side(of_dataset(dataset(store, project_id, found), found.kind.about.label), votes)[0]
+    votes = of_dataset(read_project_dataset(store, project_id, ballot.area_id), "votes")
+    return side_by_side(of_dataset(dataset(store, project_id, ballot), ballot.kind.about.label), votes)[0]
 
 
-def rating_report(store: Store, project_id: str, found: Ballot) -> RatingReport:
+def rating_report(store: Store, project_id: str, ballot: Ballot) -> RatingReport:
     """The ratings of a round, worked out as those of a file are."""
     with store.read() as conn:
-        return report(rating_set(conn, project_id, found))
+        return report(rating_set(conn, project_id, ballot))
 
 
 def preferences(words: Sequence[GroupComparison]) -> pd.DataFrame:
@@ -235,27 +240,27 @@ def preferences(words: Sequence[GroupComparison]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["target", "preferred", "other", "R", "people"])
 
 
-def items(store: Store, project_id: str, found: Ballot) -> pd.DataFrame:
+def items(store: Store, project_id: str, ballot: Ballot) -> pd.DataFrame:
     """The items of a closed round, best first: rank, tokens, score, bounds and answers."""
-    frame = round_dataset(store, project_id, found.id).rename(columns={"votes": "answers"})
+    frame = round_dataset(store, project_id, ballot.id).rename(columns={"votes": "answers"})
     return frame[["rank", "token_a", "token_b", "area", "score", "lower", "upper", "answers"]]
 
 
-def compared_words(store: Store, project_id: str, found: Ballot) -> list[GroupComparison]:
+def compared_words(store: Store, project_id: str, ballot: Ballot) -> list[GroupComparison]:
     """The comparisons that the orders of a round give, with those that hold by definition."""
     with store.read() as conn:
-        return preferences_of(conn, project_id, found)
+        return preferences_of(conn, project_id, ballot)
 
 
-def models(store: Store, project_id: str, found: Ballot, opened: Sequence[tuple[str, Embedding]]) -> pd.DataFrame:
+def models(store: Store, project_id: str, ballot: Ballot, opened: Sequence[tuple[str, Embedding]]) -> pd.DataFrame:
     """A row per model, the best first, against what a closed round says; None where a figure is undefined.
 
     By ρ_w; where items have no scores, by the score of Avraham and Goldberg, as for a file of target groups.
     """
-    if not found.kind.about.scores_items:
-        words = compared_words(store, project_id, found)
+    if not ballot.kind.about.scores_items:
+        words = compared_words(store, project_id, ballot)
         return target_groups.scores({name: score_groups(words, model.cosines) for name, model in opened})
-    people = dataset(store, project_id, found)
+    people = dataset(store, project_id, ballot)
     rows = []
     for name, model in opened:
         overall = evaluate(people, model).overall

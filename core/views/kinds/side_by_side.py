@@ -37,56 +37,56 @@ FIGURES = {
 }
 
 
-def headline(found: SideBySide) -> str:
+def headline(compared: SideBySide) -> str:
     """The two in a sentence."""
-    one, other = found.names
-    return f"{many(found.n, 'item')} scored by both {one} and {other}."
+    one, other = compared.names
+    return f"{many(compared.n, 'item')} scored by both {one} and {other}."
 
 
-def figures(found: SideBySide) -> pd.DataFrame:
+def figures(compared: SideBySide) -> pd.DataFrame:
     """A row a figure: its value, the interval in words, and what it looks at."""
     rows = []
     for name, (label, about) in FIGURES.items():
-        figure = found.figures[name]
+        figure = compared.figures[name]
         interval = "" if figure.lower is None or figure.upper is None else ends(figure.lower, figure.upper)
         rows.append((label, figure.estimate, interval, about))
     return pd.DataFrame(rows, columns=list(FIGURE_HELP)).astype({"value": "float64"})
 
 
-def why_undefined(found: SideBySide) -> list[str]:
+def why_undefined(compared: SideBySide) -> list[str]:
     """Each reason once."""
-    reasons = {figure.reason for figure in found.figures.values() if figure.reason}
+    reasons = {figure.reason for figure in compared.figures.values() if figure.reason}
     return [f"{reason[0].upper()}{reason[1:].rstrip('.')}." for reason in sorted(reasons)]
 
 
-def table(found: SideBySide) -> pd.DataFrame:
+def table(compared: SideBySide) -> pd.DataFrame:
     """The items both scored, those that part most first."""
     names = {"item": "item", "gap": "gap", "rank_one": "rank, first", "rank_other": "rank, second"}
     names |= {"one": "score, first", "other": "score, second"}
-    return found.table[list(names)].rename(columns=names)
+    return compared.table[list(names)].rename(columns=names)
 
 
-def only(found: SideBySide) -> pd.DataFrame:
+def only(compared: SideBySide) -> pd.DataFrame:
     """Items that one of the two has only."""
-    one, other = found.names
-    rows = [(item, one) for item in found.only_one] + [(item, other) for item in found.only_other]
+    one, other = compared.names
+    rows = [(item, one) for item in compared.only_one] + [(item, other) for item in compared.only_other]
     return pd.DataFrame(rows, columns=["item", "only in"])
 
 
-def points(found: SideBySide) -> pd.DataFrame:
+def points(compared: SideBySide) -> pd.DataFrame:
     """The rows behind the chart: item, both ranks, gap, and whether the item is among those that part most."""
-    rows = found.table[["item", "rank_one", "rank_other", "gap"]].copy()
+    rows = compared.table[["item", "rank_one", "rank_other", "gap"]].copy()
     rows["marked"] = np.where((np.arange(len(rows)) < N_MARKED) & (rows["gap"] != 0), "part most", "other")
     return rows
 
 
-def chart(found: SideBySide) -> Chart:
+def chart(compared: SideBySide) -> Chart:
     """Rank against rank; on the diagonal both agree. Items that part most are marked; names on hover."""
-    rows = points(found)
+    rows = points(compared)
     kinds = ["other", "part most"]
     rows["marked"] = np.where(rows["marked"] == "part most", kinds[1], kinds[0])
     marked = rows[rows["marked"] == kinds[1]]
-    shown = pd.concat([thin(rows[rows["marked"] != kinds[1]].sort_values("rank_one")), marked])
+    drawn = pd.concat([thin(rows[rows["marked"] != kinds[1]].sort_values("rank_one")), marked])
     top = float(max(rows["rank_one"].max(), rows["rank_other"].max())) if len(rows) else 1.0
     scale = alt.Scale(nice=False, domain=[0, top + 1])
     how: dict[str, Any] = {"title": None, "legend": alt.Legend(orient="top")}
@@ -96,9 +96,9 @@ def chart(found: SideBySide) -> Chart:
         alt.Tooltip("rank_other:Q", title="Rank, second"),
         alt.Tooltip("gap:Q", title="Gap", format="+"),
     ]
-    one, other = (name if len(name) < 40 else name[:38] + "…" for name in found.names)
+    one, other = (name if len(name) < 40 else name[:38] + "…" for name in compared.names)
     dots = (
-        alt.Chart(shown)
+        alt.Chart(drawn)
         .mark_point(filled=True, size=40)
         .encode(
             x=alt.X("rank_one:Q", title=f"Rank by {one} (1 = most related)", scale=scale),

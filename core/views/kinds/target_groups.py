@@ -57,8 +57,8 @@ def isolated(text: str) -> str:
 def headline(read: GroupFile, groups: Sequence[TargetGroup]) -> str:
     """What a file holds."""
     kinds = {kind: sum(c.kind == kind for c in read.comparisons) for kind in ("positive", "distractor", "random")}
-    of = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items())
-    return f"{many(len(groups), 'target group')}, {many(len(read.comparisons), 'comparison')} ({of})."
+    counts = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items())
+    return f"{many(len(groups), 'target group')}, {many(len(read.comparisons), 'comparison')} ({counts})."
 
 
 def table(groups: Sequence[TargetGroup]) -> pd.DataFrame:
@@ -108,19 +108,19 @@ def group_html(group: TargetGroup) -> str:
     return f'<strong>{_bdi(group.target)}</strong><dl style="{grid}">{rows}</dl>'
 
 
-def agreement_text(found: GroupAgreement, n_targets: int) -> str:
+def agreement_text(agreement: GroupAgreement, n_targets: int) -> str:
     """How far people agree in their orders, and who is proposed to be left out."""
-    who = ", ".join(map(isolated, found.proposed)) or "nobody"
-    mean = with_decimals(found.mean)
-    agree = f"{many(n_targets, 'target')} ordered by {len(found.people):,} people: mean pairwise ρ {mean}."
-    if found.bound is None:
+    who = ", ".join(map(isolated, agreement.proposed)) or "nobody"
+    mean = with_decimals(agreement.mean)
+    agree = f"{many(n_targets, 'target')} ordered by {len(agreement.people):,} people: mean pairwise ρ {mean}."
+    if agreement.bound is None:
         return f"{agree} More than one SD under the mean: {who}."
-    return f"{agree} More than one SD under the mean (under {with_decimals(found.bound)}): {who}."
+    return f"{agree} More than one SD under the mean (under {with_decimals(agreement.bound)}): {who}."
 
 
-def people(found: GroupAgreement) -> pd.DataFrame:
+def people(agreement: GroupAgreement) -> pd.DataFrame:
     """A row per person, the lowest agreement first."""
-    rows = [(p.voter, p.agreement, p.n, p.n_targets, p.voter in found.proposed) for p in found.people]
+    rows = [(p.voter, p.agreement, p.n, p.n_targets, p.voter in agreement.proposed) for p in agreement.people]
     table = pd.DataFrame(rows, columns=list(PEOPLE_HELP)).astype({"ρ with others": "float64"})
     return table.sort_values("ρ with others", kind="stable", ignore_index=True)
 
@@ -139,16 +139,16 @@ def _bdi(word: str) -> str:
     return f'<bdi dir="auto">{html.escape(word)}</bdi>'
 
 
-def scores(found: Mapping[str, GroupScores]) -> pd.DataFrame:
+def scores(by_model: Mapping[str, GroupScores]) -> pd.DataFrame:
     """A row per model, the best first; None where undefined."""
     rows = []
-    for model, score in found.items():
+    for model, score in by_model.items():
         n = score.overall.n
         values = [getattr(score, name).value for name in FIGURES]
         rows.append((model, *values, score.spearman, score.n_targets, out_of(n, n + score.overall.n_missing)))
-    shown = pd.DataFrame(rows, columns=["model", *FIGURES, "Spearman", "targets", "covered"])
-    shown = shown.astype(dict.fromkeys([*FIGURES, "Spearman"], "float64"))
-    return shown.sort_values("overall", ascending=False, kind="stable", ignore_index=True)
+    frame = pd.DataFrame(rows, columns=["model", *FIGURES, "Spearman", "targets", "covered"])
+    frame = frame.astype(dict.fromkeys([*FIGURES, "Spearman"], "float64"))
+    return frame.sort_values("overall", ascending=False, kind="stable", ignore_index=True)
 
 
 def behind(score: GroupScores) -> pd.DataFrame:
@@ -167,11 +167,11 @@ def worst(rows: Sequence[GroupComparison], similarity: Similarity, limit: int = 
     targets = [c.target for c in rows]
     first = similarity(targets, [c.first for c in rows])
     second = similarity(targets, [c.second for c in rows])
-    kept = [(c.target, c.first, c.second, c.kind, c.r) for c in rows]
-    shown = pd.DataFrame(kept, columns=["target", "preferred", "other", "kind", "R"])
-    shown["cos, preferred"], shown["cos, other"] = first, second
+    values = [(c.target, c.first, c.second, c.kind, c.r) for c in rows]
+    frame = pd.DataFrame(values, columns=["target", "preferred", "other", "kind", "R"])
+    frame["cos, preferred"], frame["cos, other"] = first, second
     compared = rounded_scores([first, second])
-    wrong = shown[(compared[0] <= compared[1]) & (shown["R"] > 0.5)]
+    wrong = frame[(compared[0] <= compared[1]) & (frame["R"] > 0.5)]
     gap = wrong["cos, other"] - wrong["cos, preferred"]
     order = wrong.assign(gap=gap).sort_values(["R", "gap"], ascending=False, kind="stable")
     return order.drop(columns="gap").head(limit).reset_index(drop=True)

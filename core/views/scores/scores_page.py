@@ -59,7 +59,7 @@ class ScoresView:
 
     @property
     def about(self) -> ProtocolInfo:
-        """What is said of the protocol and its scores."""
+        """The protocol and its scores, described."""
         return protocol_of(self.protocol).about
 
     @property
@@ -86,12 +86,12 @@ class ScoresView:
     def ranking(self, word: str = "") -> pd.DataFrame:
         """The columns people look at, of the items with a token that holds this text; no bounds where no item has
         any."""
-        shown, part = self.dataset, word.strip().casefold()
+        rows, part = self.dataset, word.strip().casefold()
         if part:
-            hit = [shown[name].str.casefold().str.contains(part, regex=False) for name in ("token_a", "token_b")]
-            shown = shown[hit[0] | hit[1]]
+            hit = [rows[name].str.casefold().str.contains(part, regex=False) for name in ("token_a", "token_b")]
+            rows = rows[hit[0] | hit[1]]
         bounds = {name for name in _BOUNDS if name in self.dataset and self.dataset[name].isna().all()}
-        return shown[[name for name in COLUMNS if name in shown and name not in bounds]]
+        return rows[[name for name in COLUMNS if name in rows and name not in bounds]]
 
     @property
     def provisional(self) -> bool:
@@ -129,19 +129,21 @@ def top_of(dataset: pd.DataFrame, n: int = N_TOP) -> pd.DataFrame:
 
 
 def _by_ballot(scores: pd.DataFrame, items: pd.DataFrame, dataset: pd.DataFrame, closed: list[int]) -> pd.DataFrame:
-    used = scores[scores["ballot"].isin(closed)]
-    used = used.assign(votes=used["wins"] + used["ties"] + used["losses"])
-    named = items.assign(pair=pair_label(items))[["item", "area", "token_a", "token_b", "pair"]]
+    """Scores in the closed ballots with final score and rank: a row an item and ballot."""
+    closed_scores = scores[scores["ballot"].isin(closed)]
+    closed_scores = closed_scores.assign(votes=closed_scores["wins"] + closed_scores["ties"] + closed_scores["losses"])
+    labelled = items.assign(pair=pair_label(items))[["item", "area", "token_a", "token_b", "pair"]]
     ranked = dataset[["area", "token_a", "token_b", "score", "rank"]].rename(columns={"score": "final"})
-    merged = used.merge(named, on="item").merge(ranked, on=["area", "token_a", "token_b"])
+    merged = closed_scores.merge(labelled, on="item").merge(ranked, on=["area", "token_a", "token_b"])
     columns = ["item", "pair", "area", "ballot", "votes", "x", "y", "mean", "final", "rank"]
     return merged[columns].sort_values(["rank", "item", "ballot"], kind="stable").reset_index(drop=True)
 
 
 def _rescaling(by_ballot: pd.DataFrame, ballot: Ballot) -> Rescaling:
-    here = by_ballot[by_ballot["ballot"] == ballot.number].set_index("item")
+    """Figure 2 of a ballot: ȳ before it against x in it."""
+    in_ballot = by_ballot[by_ballot["ballot"] == ballot.number].set_index("item")
     before = by_ballot[by_ballot["ballot"] == ballot.number - 1].set_index("item")["mean"]
-    points = here[["pair", "x"]].assign(previous=before).dropna().reset_index(drop=True)
+    points = in_ballot[["pair", "x"]].assign(previous=before).dropna().reset_index(drop=True)
     return Rescaling(ballot.number, points, ballot.slope)
 
 
@@ -213,41 +215,41 @@ def load_rank_stabilisation(
 
 def rank_stabilisation(closed: list[Ballot], scored: ProjectDataset, fitted: pd.DataFrame) -> RankStabilisationView:
     """Places after each of the closed ballots; `fitted` holds what those wrote that score the whole field."""
-    held = scored.by_ballot.assign(voted=scored.by_ballot[["wins", "ties", "losses"]].sum(axis=1) > 0)
+    scores = scored.by_ballot.assign(voted=scored.by_ballot[["wins", "ties", "losses"]].sum(axis=1) > 0)
     parts = []
     for ballot in closed:
-        after = _after(ballot, held, fitted)
-        inside = held.loc[(held["ballot"] == ballot.number) & held["voted"], "item"]
+        after = _after(ballot, scores, fitted)
+        inside = scores.loc[(scores["ballot"] == ballot.number) & scores["voted"], "item"]
         after = after.assign(ballot=ballot.number, rank=average_ranks(after["score"].to_numpy()))
         parts.append(after.assign(in_ballot=after["item"].isin(inside)))
     if not parts:
         return RankStabilisationView(pd.DataFrame(columns=list(STABILISATION_COLUMNS)), 0, 0, 0)
     history = pd.concat(parts, ignore_index=True)
-    named = scored.items.assign(pair=pair_label(scored.items))[["item", "pair"]]
+    labels = scored.items.assign(pair=pair_label(scored.items))[["item", "pair"]]
     leading = _leading(history, closed[-1].number)
-    shown = leading.head(N_SHOWN).merge(history, on="item").merge(named, on="item")
-    shown = shown.sort_values(["place", "ballot"], kind="stable")[list(STABILISATION_COLUMNS)].reset_index(drop=True)
+    places = leading.head(N_SHOWN).merge(history, on="item").merge(labels, on="item")
+    places = places.sort_values(["place", "ballot"], kind="stable")[list(STABILISATION_COLUMNS)].reset_index(drop=True)
     n_top = min(10, len(leading))
     moved = 0
     if len(closed) > 1:
         before = _leading(history, closed[-2].number)
         moved = len(set(leading["item"].head(n_top)) - set(before["item"].head(n_top)))
-    return RankStabilisationView(shown, len(closed), n_top, moved)
+    return RankStabilisationView(places, len(closed), n_top, moved)
 
 
-def _after(ballot: Ballot, held: pd.DataFrame, fitted: pd.DataFrame) -> pd.DataFrame:
+def _after(ballot: Ballot, scores: pd.DataFrame, fitted: pd.DataFrame) -> pd.DataFrame:
     """Every item's score as it stood when a ballot was closed: item, score, and the bounds of score and rank."""
     if scores_whole_field(ballot):
         return fitted[fitted["ballot"] == ballot.number].drop(columns="ballot")
-    until = held[held["ballot"] <= ballot.number].dropna(subset=["mean"]).groupby("item").tail(1)
-    found = until[["item", "mean", "lower", "upper"]].rename(columns={"mean": "score"})
-    return found.assign(rank_lower=float("nan"), rank_upper=float("nan"))
+    until = scores[scores["ballot"] <= ballot.number].dropna(subset=["mean"]).groupby("item").tail(1)
+    latest = until[["item", "mean", "lower", "upper"]].rename(columns={"mean": "score"})
+    return latest.assign(rank_lower=float("nan"), rank_upper=float("nan"))
 
 
 def _leading(history: pd.DataFrame, ballot: int) -> pd.DataFrame:
     """Items after a ballot, best first, with their places; ties in the order of the items."""
-    found = history[history["ballot"] == ballot].sort_values(["rank", "item"], kind="stable")
-    return pd.DataFrame({"item": found["item"].to_numpy(), "place": range(1, len(found) + 1)})
+    rows = history[history["ballot"] == ballot].sort_values(["rank", "item"], kind="stable")
+    return pd.DataFrame({"item": rows["item"].to_numpy(), "place": range(1, len(rows) + 1)})
 
 
 N_ITEMS = 990  # of the paper's distributions
@@ -278,10 +280,10 @@ def load_paper_figures(store: Store, project_id: str) -> PaperFigures:
         if embedding.kind != "vectors":
             continue
         cosines = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
-        there = np.isfinite(cosines)
+        is_finite = np.isfinite(cosines)
         first = items["area"].iloc[0] if len(items) else ""
-        distributions["embedding, all items"] = cosines[there]
-        distributions[f"embedding, {first}"] = cosines[there & (items["area"] == first).to_numpy()]
+        distributions["embedding, all items"] = cosines[is_finite]
+        distributions[f"embedding, {first}"] = cosines[is_finite & (items["area"] == first).to_numpy()]
         distributions["embedding, random pairs"] = embedding.random_cosines(N_RANDOM, rng=np.random.default_rng(SEED))
         break
     return PaperFigures(

@@ -1,4 +1,4 @@
-"""What Scores and Collect say of how far a ranking can be trusted, and of what another ballot is worth.
+"""How far a ranking can be trusted, and what another ballot is worth, for the pages Scores and Collect.
 
 The worth of another ballot is what it would change. Checks of the votes say in words whether they join all items, who
 prefers a side, and how far voters agree.
@@ -65,8 +65,8 @@ def load(
     store: Store, project_id: str, area_id: int | None = None, *, lines: tuple[TrustCheck, ...] | None = None
 ) -> TrustView:
     """The trust view of a ranking, by the lines where these are there already, else measured now."""
-    found = TrustLines(project_id, 0, area_id).measure(store, None)[0] if lines is None else lines
-    return TrustView(found, *load_next_ballot_value(store, project_id, area_id))
+    checks = TrustLines(project_id, 0, area_id).measure(store, None)[0] if lines is None else lines
+    return TrustView(checks, *load_next_ballot_value(store, project_id, area_id))
 
 
 def load_next_ballot_value(
@@ -131,7 +131,7 @@ MOST_SHOWN = 5_000  # voters that a page ships
 
 @dataclass(frozen=True)
 class ChecksView(VoteChecks):
-    """The checks with what is said of them."""
+    """The checks of votes, with tables and sentences about them."""
 
     @property
     def figures(self) -> pd.DataFrame:
@@ -141,16 +141,16 @@ class ChecksView(VoteChecks):
             ("The same answer when asked again", self.repeats, "{n:,} of {of:,} repeats"),
             ("Equal answers of two voters", self.overlap, "{n:,} of {of:,} pairs, on {comparisons}"),
         ]
-        asked = many(self.n_overlapping, "comparison")
+        comparisons = many(self.n_overlapping, "comparison")
         table = [
             (
                 *(name, share.estimate, share.lower, share.upper),
-                *(behind.format(n=share.count, of=share.total, comparisons=asked), share.reason),
+                *(behind.format(n=share.count, of=share.total, comparisons=comparisons), share.reason),
             )
             for name, share, behind in rows
         ]
-        found = pd.DataFrame(table, columns=["check", "share", "from", "to", "behind it", "note"])
-        return found if (found["note"] != "").any() else found.drop(columns="note")
+        frame = pd.DataFrame(table, columns=["check", "share", "from", "to", "behind it", "note"])
+        return frame if (frame["note"] != "").any() else frame.drop(columns="note")
 
     @property
     def parts_said(self) -> str:
@@ -175,11 +175,11 @@ class ChecksView(VoteChecks):
             return "No vote tells on which side the chosen item stood."
         if flagged.empty:
             return f"No voter clearly prefers a side ({many(n, 'voter')} looked at)."
-        told = []
+        preferences = []
         for voter, answers, left in flagged.head(NAMED)[["voter", "answers", "left"]].to_numpy().tolist():
             side, n_there = ("left", left) if left * 2 > answers else ("right", answers - left)
-            told.append(f"{voter} chose {side} in {n_there:,} of {many(answers, 'answer')}")
-        named = "; ".join(told)
+            preferences.append(f"{voter} chose {side} in {n_there:,} of {many(answers, 'answer')}")
+        named = "; ".join(preferences)
         if len(flagged) > NAMED:
             named = f"{named}; and {len(flagged) - NAMED:,} more"
         return plural(
@@ -193,15 +193,15 @@ class ChecksView(VoteChecks):
     @property
     def agreement_said(self) -> str:
         """How far voters agree, in a sentence."""
-        found = self.agreement
-        if found is None:
+        alpha = self.agreement
+        if alpha is None:
             return self.no_agreement
-        return agreement_text(found)
+        return agreement_text(alpha)
 
 
 def load_checks(
-    store: Store, project_id: str, area_id: int | None = None, *, found: VoteChecks | None = None
+    store: Store, project_id: str, area_id: int | None = None, *, measured: VoteChecks | None = None
 ) -> ChecksView:
-    """The checks of a ranking's votes, as they were found before or else measured now."""
-    checks = ChecksOfVotes(project_id, 0, area_id).measure(store, None)[0] if found is None else found
+    """The checks of a ranking's votes: `measured` where they were measured before, else measured now."""
+    checks = ChecksOfVotes(project_id, 0, area_id).measure(store, None)[0] if measured is None else measured
     return ChecksView(**vars(checks))
