@@ -115,7 +115,7 @@ def _opened(project: str, area: str | None) -> tuple[Store, str, int | None]:
     return store, project_id, area_named(store, project_id, area)
 
 
-def _found(store: Store, project_id: str, number: int, area_id: int | None) -> Ballot:
+def found_round(store: Store, project_id: str, number: int, area_id: int | None) -> Ballot:
     from ..store.ballots.ballot_rows import round_of
 
     with store.read() as conn:
@@ -169,7 +169,7 @@ def draw_command(
     )
     settings = replace(settings, language=language)
     number = draw_round(store, project_id, settings, area_id=area_id, after=after)
-    round_ = _found(store, project_id, number, area_id)
+    round_ = found_round(store, project_id, number, area_id)
     if as_json:
         write_json({"round": number, "questions": round_.n_comparisons, "items": round_.n_items})
     else:
@@ -212,7 +212,7 @@ def batch_command(
     from ..store.ballots.comparisons import read_shown
 
     store, project_id, area_id = _opened(project, area)
-    round_ = _found(store, project_id, number, area_id)
+    round_ = found_round(store, project_id, number, area_id)
     questions = read_shown(store, project_id, round_.id)
     only = short_questions(store, round_.id) if missing else None
     if table:
@@ -244,7 +244,7 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
     from ..views import file_kinds
 
     store, project_id, area_id = _opened(project, area)
-    round_ = _found(store, project_id, number, area_id)
+    round_ = found_round(store, project_id, number, area_id)
     try:
         data = source.read_bytes()
     except OSError as error:
@@ -270,7 +270,7 @@ def simulate_round_command(project: str, number: int, area: str | None, as_json:
     from ..store.ballots.simulated import simulate_votes
 
     store, project_id, area_id = _opened(project, area)
-    round_ = _found(store, project_id, number, area_id)
+    round_ = found_round(store, project_id, number, area_id)
     n = simulate_votes(store, project_id, area_id=area_id, code=round_.code)
     if as_json:
         write_json({"answers": n})
@@ -287,7 +287,7 @@ def close_command(project: str, number: int, area: str | None, as_json: bool) ->
     from ..views.kinds.rounds import load
 
     store, project_id, area_id = _opened(project, area)
-    close_ballot(store, project_id, area_id=area_id, code=_found(store, project_id, number, area_id).code)
+    close_ballot(store, project_id, area_id=area_id, code=found_round(store, project_id, number, area_id).code)
     view = next(view for view in load(store, project_id, area_id) if view.round.number == number)
     if as_json:
         write_json({"round": number, "figures": view.fit})
@@ -311,7 +311,7 @@ def scores_command(project: str, number: int, target: Path, area: str | None, as
     from ..views.kinds import rounds as view
 
     store, project_id, area_id = _opened(project, area)
-    round_ = _found(store, project_id, number, area_id)
+    round_ = found_round(store, project_id, number, area_id)
     if not round_.kind.about.scores_items:
         _write(target, write_groups(view.compared_words(store, project_id, round_)).encode("utf-8"))
     else:

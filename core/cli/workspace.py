@@ -87,23 +87,29 @@ def vote_command(arguments: tuple[str, ...]) -> None:
 @click.argument("project")
 @click.option("--voters", default=20, show_default=True, help="How many, 1 to 200.")
 @click.option("--area", help="The area, where each has a ranking of its own.")
+@click.option("--round", "number", type=int, help="The number of an open round, where a ballot is open, too.")
 @click.option("--browser", is_flag=True, help="One more, on a phone in Chromium (needs Playwright).")
 @with_json
-def rehearse_command(project: str, voters: int, area: str | None, browser: bool, as_json: bool) -> None:
-    """Rehearse the voting page of a PROJECT's open ballot (its id or name) on a copy of it, by voters of Eq. 11.
+def rehearse_command(
+    project: str, voters: int, area: str | None, number: int | None, browser: bool, as_json: bool
+) -> None:
+    """Rehearse the voting page of a PROJECT's open ballot or round (its id or name) on a copy, by voters of Eq. 11.
 
-    Nothing of the project changes. Exits with 1 where something isn't as it must be.
+    A round of any kind is rehearsed where no ballot is open, or where --round names it. Nothing of the project changes.
+    Exits with 1 where something isn't as it must be.
     """
     from ..commands.base import to_json
     from ..commands.figures.base import measure_now
     from ..store import open_store
     from ..views.collect.voting import rehearsal_of
-    from .rounds import area_named, project_named
+    from .rounds import area_named, found_round, project_named
 
     store = open_store()
     project_id = project_named(store, project)
     area_id = area_named(store, project_id, area)
-    rehearsed = measure_now(store, rehearsal_of(store, project_id, area_id, n_voters=voters, browser=browser)).result
+    code = None if number is None else found_round(store, project_id, number, area_id).code
+    wanted = rehearsal_of(store, project_id, area_id, code, n_voters=voters, browser=browser)
+    rehearsed = measure_now(store, wanted).result
     if as_json:
         write_json(to_json(rehearsed) | {"fine": rehearsed.is_fine})
     else:
@@ -117,16 +123,13 @@ def _rehearsed_text(found: Rehearsed) -> str:
 
     view = rehearsal_view(found)
     screens = [(heading, f"{n_words:,}", buttons) for heading, n_words, buttons in view.screens.itertuples(index=False)]
-    sentence = (
-        f"The table of votes in the dataset (campaign/votes.csv): {found.n_rows:,} rows of the rehearsal, its last ones"
-    )
-    rows = [[cell(value) for value in row] for row in found.votes.itertuples(index=False, name=None)]
+    rows = [[cell(value) for value in row] for row in found.exported.itertuples(index=False, name=None)]
     parts = [
         view.outcome,
         "\n".join(found.problems),
         "What a voter sees, in order:\n" + text_table(tuple(view.screens.columns), screens),
         view.pay,
-        f"{sentence}:\n" + text_table([f"{name} ({kind})" for name, kind in found.columns], rows),
+        view.exported and f"{view.exported}\n" + text_table([f"{name} ({kind})" for name, kind in found.columns], rows),
         found.browser,
         view.untouched,
     ]

@@ -363,6 +363,10 @@ class RoundKind(QuestionKind, Page):
         """An answer from what its form fields hold, "" where nothing is filled in."""
         return values[0].lower()
 
+    def filled(self, answer: str) -> dict[str, str]:
+        """What its form fields hold of an answer as the store holds it, by their names: `written` makes it of them."""
+        return {self.fields[0]: answer}
+
     def answer(self, settings: RoundSettings, given: str, n_shown: int, spoken: Language | None = None) -> str:
         """An answer as the store holds it, from how a person or a file wrote it; see `read`."""
         text = given.strip().lower()

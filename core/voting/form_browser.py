@@ -26,12 +26,17 @@ _UNSHOWN = {"script", "style", "title", "option"}
 
 @dataclass
 class BrowserForm:
-    """A form as it would be sent untouched; `choices` are the values of its radio buttons and lists, by name."""
+    """A form as it would be sent untouched.
+
+    choices : the values of its radio buttons, boxes to be ticked and lists, by name. tokens : the words that it asks
+    about, in the order in which they stand there; "" where a place for one is left empty.
+    """
 
     action: str
     method: str
     fields: dict[str, str] = field(default_factory=dict)
     choices: dict[str, list[str]] = field(default_factory=dict)
+    tokens: list[str] = field(default_factory=list)
 
     @property
     def step(self) -> str:
@@ -41,13 +46,14 @@ class BrowserForm:
 
 @dataclass
 class BrowserPage:
-    """What came: status, the text that is seen, by line; forms by step, buttons, links, and what each card shows.
+    """What came: status, title, the text that is seen, by line; forms by step, buttons, links, what each card shows.
 
     cards : the tokens and the area that stand beside a radio button, by its value.
     """
 
     status: int
     lines: list[str] = field(default_factory=list)
+    title: str = ""
     heading: str = ""
     forms: dict[str, BrowserForm] = field(default_factory=dict)
     buttons: list[str] = field(default_factory=list)
@@ -84,6 +90,8 @@ class _Reader(HTMLParser):
         elif tag == "a":
             self.page.links.append(given.get("href", ""))
         elif self._form is not None:
+            if "ro-token" in classes:
+                self._form.tokens.append("")
             self._put_field(tag, given)
         if tag not in _VOID:
             seen = "hidden" not in given and "ro-hidden" not in classes and tag not in _UNSHOWN
@@ -102,6 +110,8 @@ class _Reader(HTMLParser):
         elif tag == "input" and given.get("type") == "radio":
             form.choices.setdefault(name, []).append(value)
             self._value = value
+        elif tag == "input" and given.get("type") == "checkbox":
+            form.choices.setdefault(name, []).append(value)
         elif tag == "input" and name:
             form.fields[name] = value
 
@@ -120,7 +130,11 @@ class _Reader(HTMLParser):
         names = self._open[-1][0].split() if self._open else []
         if self._label is not None and {"ro-token", "ro-area"} & set(names):
             self._label.append(data)
+        if self._form is not None and "ro-token" in names:
+            self._form.tokens[-1] += data
         words = " ".join(data.split())
+        if names[:1] == ["title"]:
+            self.page.title = words
         if not words or not (self._open and self._open[-1][1]):
             return
         self.page.lines.append(words)
@@ -216,7 +230,12 @@ class FormBrowser:
         """The page of an answer, after the redirects."""
         if found.status == 303:
             return self.open(found.headers["Location"])
-        return _Reader(found.status, found.body).page
+        return page_of(found.body, found.status)
 
 
-__all__ = ["Answer", "BrowserForm", "FormBrowser", "BrowserPage"]
+def page_of(html: str, status: int = 200) -> BrowserPage:
+    """A page, or a part of one, as a browser reads it."""
+    return _Reader(status, html).page
+
+
+__all__ = ["Answer", "BrowserForm", "FormBrowser", "BrowserPage", "page_of"]

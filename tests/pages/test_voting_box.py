@@ -341,7 +341,7 @@ def test_a_rehearsal_is_offered_and_what_it_found_is_told(page):
     votes = VOTES.empty()
     found = Rehearsed(
         20, 200, 199, ("Not stored: Anna’s.",), (post,), (screen,), 10, 60.0, 30.0, 0.25, 15.0,
-        tuple(VOTES.columns.items()), 199, votes, (3, 0), (3, 2),
+        "campaign/votes.csv", tuple(VOTES.columns.items()), 199, votes, 0, (3, 0), (3, 2),
     )  # fmt: skip
     figures.keep(store, wanted, {"pulse": 0, "found": json.loads(json.dumps(to_json(found, Rehearsed)))})
     app.run()

@@ -358,14 +358,14 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
 
 
 def rehearsal_box(store: Store, project: Project, ballot: Ballot) -> None:
-    """The rehearsal of the voting page in its expander: the button, and what was found."""
+    """The rehearsal of the voting page of a ballot or round in its expander: the button, and what was found."""
     box = st.expander("Rehearse the voting page", key=f"rehearsal-{ballot.id}", on_change="rerun")
     if not box.open:
         return
     with box:
         st.markdown(
-            "Twenty made-up voters go through all of it on a copy: consent, questions, examples, votes, double taps, "
-            "Undo, a lost connection. Each stored row is compared with what was sent. **Nothing of this project "
+            "Twenty made-up voters go through all of it on a copy, from consent to the last page: answers, double "
+            "taps, Undo, a lost connection. Each stored row is compared with what was sent. **Nothing of this project "
             "changes.**"
         )
         wanted = views.rehearsal_of(store, project.id, ballot.area_id, ballot.code, n_voters=20)
@@ -383,8 +383,9 @@ def _rehearsed(found: Rehearsed) -> None:
     st.markdown("**What a voter sees, in order**")
     words = {name: view.screens[name].map(frame.plain) for name in ("screen", "buttons")}  # an owner's own, as typed
     st.table(view.screens.assign(**words), border="horizontal", hide_index=True, alt="Screens of the rehearsal")
-    st.markdown("**What is exported**, as `campaign/votes.csv` of the dataset")
-    st.dataframe(found.votes, hide_index=True, alt="Votes of the rehearsal")
+    if view.exported:
+        st.markdown(frame.plain(view.exported))
+        st.dataframe(found.exported, hide_index=True, alt="Last rows of what is exported")
     st.caption(frame.plain(view.untouched))
 
 
@@ -418,6 +419,7 @@ def round_voting_panel(project: Project, ballot: Ballot) -> None:
     settings = round_form(old, f"round-{ballot.id}", spoken, view.hashes, is_new=view.voting is None)
     if settings is not None:
         jobs.send(OpenVoting.of(project.id, frame.expected(), ballot, settings=settings.stored()))
+    rehearsal_box(store, project, ballot)
     if view.voting is None:
         return
     links_box(store, project, ballot)

@@ -14,6 +14,7 @@ from core.commands.figures.base import MeasuredFigure
 from core.commands.figures.files import DatasetFile, MadeFile
 from core.dataset.published import read_published
 from core.questions import RoundKind
+from core.questions.order.groups import preference_table
 from core.store.projects.project_commands import Project
 from core.store.votes.model_answers import read_judges
 from core.views.export import DatasetFiles
@@ -133,6 +134,6 @@ def _groups(project: Project, round_view: view.RoundView, stem: str) -> None:
     with st.container(horizontal=True):
         about = f"{many(len(words), 'comparison')} of two words, each with the share of people behind it."
         download_groups(words, stem, about)
-        table = view.preferences(words)
+        table = preference_table(words)
         download("Download the preferences (CSV)", lambda: table, f"{stem}-preferences.csv")
     show_table(table, target_groups.WORST_HELP, "Preferences of two positives")

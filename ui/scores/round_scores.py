@@ -10,6 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.questions import RoundKind
+from core.questions.order.groups import preference_table
 from core.store.projects.project_commands import Project
 from core.views.kinds import rating_sets, target_groups
 from core.views.kinds import rounds as view
@@ -106,7 +107,7 @@ def _ratings(project: Project, round_view: RoundView) -> None:
 def _preferences(project: Project, round_view: RoundView) -> None:
     st.subheader("Preferences", help="R: the share of people that put one word above the other.")
     words = cache.load_round(view.compared_words, frame.store(), project, round_view.round)
-    table = view.preferences(words)
+    table = preference_table(words)
     show_table(table, target_groups.WORST_HELP, "Preferences of two positives")
 
 

@@ -7,16 +7,20 @@ sent, what they saw and what wasn't as it must be. Where they walk is a `Rehears
 from __future__ import annotations
 
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import sqlalchemy as sa
 
 from ...base.numbers_in_words import many
-from ...errors import RunoffError
+from ...errors import InputError, RunoffError
+from ...questions import RoundKind, RoundSettings
+from ...questions.base import Answering
 from ...questions.voting_settings import TRAITS, VotingSettings
 from ...store import Store
 from ...store import schema as t
@@ -29,6 +33,8 @@ HABITS = (
     "take answers back", "close the page and come back", "use the page's script",
 )  # fmt: skip
 Item = tuple[str, ...]  # area and both tokens, these in order
+# What an answer says, however it was shown: of which items (of a comparison in any order), and what is said of them.
+Meant = tuple[frozenset[Item] | tuple[Item, ...], object]
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Walk:
     """What one voter did: what was sent, what was seen, what went wrong."""
 
     name: str
-    sent: list[tuple[frozenset[Item], object]] = field(default_factory=list)
+    sent: list[Meant] = field(default_factory=list)
     screens: list[Screen] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     n_asked: int = 0  # of the first task
@@ -69,16 +75,14 @@ class Walk:
 
 @dataclass(frozen=True)
 class RehearsalStage:
-    """Where a rehearsal happens: the port and the link's code, its settings, and what voters think of each item."""
+    """Where a rehearsal happens: the port and the link's code, its settings, and how what it asks is answered."""
 
     port: int
     code: str
     settings: VotingSettings
     names: tuple[str, ...]
     tokens: Mapping[str, str]  # of personal links, by name
-    position: Mapping[Item, int]
-    opinions: np.ndarray
-    voters: Voters
+    asks: AskedOnPage
     seed: int
 
     def address(self, number: int) -> str:
@@ -88,9 +92,130 @@ class RehearsalStage:
         return f"/v/{self.code}{query.get(self.settings.identify, '')}"
 
 
-def item_key(area: str, one: str, other: str) -> Item:
+def item_key(area: str = "", *tokens: str) -> Item:
     """An item as it is known whatever the order of its tokens."""
-    return (area, *sorted((one, other)))
+    return (area, *sorted(tokens))
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """What made-up voters think: the place of each item among `held`, (n voters, n items), and the voters."""
+
+    place: Mapping[Item, int]
+    held: np.ndarray
+    voters: Voters
+    seed: int
+
+
+class AskedOnPage(ABC):
+    """The questions of a ballot as they stand on the page, and how voters answer them there.
+
+    unknown : the fields of an answer by somebody who doesn't know a word; unoffered : of one that the page doesn't
+    offer.
+    """
+
+    def __init__(self, opinions: Opinions, unknown: dict[str, str], unoffered: dict[str, str]) -> None:
+        self._opinions, self.unknown, self.unoffered = opinions, unknown, unoffered
+
+    @abstractmethod
+    def shown(self, page: BrowserPage) -> object:
+        """What a page asks about, as it shows that: equal where it asks the same once more."""
+
+    @abstractmethod
+    def answer(self, page: BrowserPage, number: int, rng: np.random.Generator) -> tuple[dict[str, str], Meant]:
+        """What the voter of a number answers by opinions: the form's fields, and what that means. Raises `InputError`
+        where the page asks about what isn't in the ballot."""
+
+    @abstractmethod
+    def stored(self, items: tuple[Item, ...], answer: str) -> Meant:
+        """What an answer in the store means; items : of its question, in their places."""
+
+    @abstractmethod
+    def tap(self, page: Any, n: int) -> None:
+        """Answer the question that a page of Playwright shows by touch; n : questions answered so far."""
+
+
+class ComparisonsOnPage(AskedOnPage):
+    """Two cards, of which one is tapped."""
+
+    def __init__(self, opinions: Opinions, *, ties_allowed: bool) -> None:
+        super().__init__(opinions, {"choice": "unknown"}, {"choice": "both"})
+        self._tie = "tie" if ties_allowed else "left"
+
+    def shown(self, page: BrowserPage) -> object:
+        return page.cards
+
+    def answer(self, page: BrowserPage, number: int, rng: np.random.Generator) -> tuple[dict[str, str], Meant]:
+        known = self._opinions
+        cards = {side: page.cards.get(side, ()) for side in ("left", "right")}
+        shown = {side: item_key(*card[2:3], *card[:2]) for side, card in cards.items()}
+        if not all(item in known.place for item in shown.values()):
+            raise InputError(f"The page shows what is no item of the project: {page.cards}.")
+        left, right = (known.held[number, known.place[shown[side]]] for side in ("left", "right"))
+        outcome = float(decide([left], [right], float(known.voters.oversight[number]), rng)[0])
+        choice = {1.0: "left", 0.0: "right"}.get(outcome, self._tie)
+        return {"choice": choice}, (frozenset(shown.values()), shown.get(choice, choice))
+
+    def stored(self, items: tuple[Item, ...], answer: str) -> Meant:
+        sides = ("first", "second")
+        return frozenset(items), items[sides.index(answer)] if answer in sides else answer
+
+    def tap(self, page: Any, n: int) -> None:
+        page.locator(".ro-card").nth(n % 2).tap()
+
+
+class RoundOnPage(AskedOnPage):
+    """A question of a round, whose kind says what stands on the page, what people answer and how a form holds that.
+
+    questions : the items of each question by what the page shows of it, its texts by variable; variables : of the
+    words on the page, as they stand there.
+    """
+
+    def __init__(
+        self,
+        opinions: Opinions,
+        kind: RoundKind,
+        settings: RoundSettings,
+        questions: Mapping[frozenset[tuple[str, str]], tuple[Item, ...]],
+        variables: list[str],
+    ) -> None:
+        super().__init__(opinions, {"unknown_1": "1"}, {f"{name}_1": "~" for name in kind.fields})
+        self._kind, self._settings, self._questions, self._variables = kind, settings, questions, variables
+
+    def shown(self, page: BrowserPage) -> object:
+        return self._texts(page)
+
+    def _texts(self, page: BrowserPage) -> frozenset[tuple[str, str]]:
+        words = page.forms["vote"].tokens
+        return frozenset(pair for pair in zip(self._variables, words, strict=False) if all(pair))
+
+    def answer(self, page: BrowserPage, number: int, rng: np.random.Generator) -> tuple[dict[str, str], Meant]:
+        items = self._questions.get(self._texts(page))
+        if items is None:
+            words = ", ".join(page.forms["vote"].tokens)
+            raise InputError(f"The page shows what is no question of the round: {words}.")
+        known = self._opinions
+        opinion = known.held[number, [known.place[item] for item in items]][None, :]
+        who = Answering(np.array([number]), known.voters.oversight[[number]], known.seed)
+        (said,) = self._kind.simulate(opinion, who, self._settings, rng)
+        return {f"{name}_1": value for name, value in self._kind.filled(said).items()}, (items, said)
+
+    def stored(self, items: tuple[Item, ...], answer: str) -> Meant:
+        return items, answer
+
+    def tap(self, page: Any, n: int) -> None:
+        """Whatever the controls of the kind's fields are; where there is only a box to be ticked, that."""
+        form = page.locator("#vote")
+        for at, name in enumerate(self._kind.fields):
+            control = form.locator(f"[name={name}_1]")
+            kind = control.first.get_attribute("type")
+            if kind == "radio":
+                form.locator(f"label:has([name={name}_1])").nth(at).tap()
+            elif kind == "hidden":
+                form.locator("label:has(input[type=checkbox][required])").tap()
+            else:
+                control.fill(control.get_attribute("min") or "1")
+        form.locator(".ro-send").tap()
 
 
 def go_the_way(stage: RehearsalStage, number: int) -> Walk:
@@ -111,7 +236,7 @@ class Voter:
         self.habit = HABITS[number % len(HABITS)]
         self.browser = FormBrowser(stage.port)
         self._rng = np.random.default_rng([stage.seed, 17, number])
-        self._earlier: tuple[BrowserForm, str] | None = None  # a form that was sent, and another answer to it
+        self._earlier: BrowserForm | None = None  # of a question that is answered
         self._n_tasks = 0
 
     def go(self) -> None:
@@ -168,10 +293,11 @@ class Voter:
     def _answer(self, page: BrowserPage) -> BrowserPage:
         """Answer a question, and whatever the habit is."""
         form, habit = page.forms["vote"], self.habit
+        asks = self._stage.asks
         if habit == "load the page again":
             again = self.browser.open(f"/v/{self._stage.code}")
-            if (again.cards, again.forms["vote"].fields["place"]) != (page.cards, form.fields["place"]):
-                self._fault(f"another question came when the page was loaded again: {again.cards} after {page.cards}")
+            if (asks.shown(again), again.forms["vote"].fields["place"]) != (asks.shown(page), form.fields["place"]):
+                self._fault(f"another question came when the page was loaded again: {again.text[:200]}")
         if habit == "close the page and come back":
             self.browser = FormBrowser(self._stage.port, cookies=self.browser.cookies)
             page = self.browser.open(self._stage.address(self._number))
@@ -180,53 +306,36 @@ class Voter:
             self._walk.n_asked += 1
         if habit == "take answers back" and self._walk.n_asked % 3 == 2:
             # Another answer first, which is taken back: it must not stay.
-            then = self._send(form, choice="unknown", seconds="1")
+            then = self._send(form, **asks.unknown, seconds="1")
             back = self.browser.send(then.forms["undo"])
-            if back.cards != page.cards:
-                self._fault(f"another question came after Undo: {back.cards} in place of {page.cards}")
+            if asks.shown(back) != asks.shown(page):
+                self._fault(f"another question came after Undo: {back.text[:200]} in place of {page.text[:200]}")
                 return back
             form = back.forms["vote"]
-        choice = self._choose(page.cards)
-        self._walk.sent.append(_meant(page.cards, choice))
+        answer, meant = self.answer(page)
+        self._walk.sent.append(meant)
         if habit == "use the page's script":
-            reply = self.browser.send_by_script(form, choice=choice, seconds="1.5")
+            reply = self.browser.send_by_script(form, **answer, seconds="1.5")
             if reply.get("kind") not in ("vote", "page"):
                 self._fault(f"the page's script was told {reply}")
             following = self.browser.open(f"/v/{self._stage.code}")
         else:
-            following = self._send(form, choice=choice, seconds="1.5")
+            following = self._send(form, **answer, seconds="1.5")
         if habit == "send an earlier page again":
             if self._earlier is not None:
-                self.browser.send(self._earlier[0], choice=self._earlier[1])
-            self._earlier = (form, "left" if choice != "left" else "right")
+                self.browser.send(self._earlier, **asks.unknown)
+            self._earlier = form
         return following
 
-    def _choose(self, cards: Mapping[str, tuple[str, ...]]) -> str:
-        """The answer by this voter's opinions."""
-        left, right = (self._stage.position.get(_shown(cards[side])) for side in ("left", "right"))
-        if left is None or right is None:
-            self._fault(f"the page shows what is no item of the project: {cards}")
-            return "unknown"
-        own_opinions = self._stage.opinions[self._number]
-        slip = float(self._stage.voters.oversight[self._number])
-        outcome = float(decide([own_opinions[left]], [own_opinions[right]], slip, self._rng)[0])
-        tie = "tie" if self._stage.settings.ties_allowed else "left"
-        return {1.0: "left", 0.0: "right"}.get(outcome, tie)
-
-
-def _shown(card: tuple[str, ...]) -> Item:
-    """The item on a card: two tokens, then the area."""
-    return item_key(card[2], card[0], card[1])
-
-
-def _meant(cards: Mapping[str, tuple[str, ...]], choice: str) -> tuple[frozenset[Item], object]:
-    """What an answer says, whatever the sides: of which two items, and which of them, or that it is neither."""
-    both = frozenset(_shown(cards[side]) for side in ("left", "right"))
-    return both, _shown(cards[choice]) if choice in cards and choice in ("left", "right") else choice
+    def answer(self, page: BrowserPage) -> tuple[dict[str, str], Meant]:
+        """What this voter answers to a question: the form's fields, and what that means."""
+        return self._stage.asks.answer(page, self._number, self._rng)
 
 
 def _screen(page: BrowserPage) -> Screen:
     heading = page.heading or next(iter(page.lines), "")
+    if {"vote", "example"} & set(page.forms):  # which one it is, as the window's title says
+        heading = f"{page.title}: {heading}"
     return Screen(heading, "vote" in page.forms, len(page.text.split()), tuple(page.buttons))
 
 
@@ -240,7 +349,10 @@ def screens_in_order(screens: list[Screen]) -> list[Screen]:
 
 
 def bad_posts(store: Store, stage: RehearsalStage, number: int) -> list[BadPost]:
-    """Posts that must store nothing, one after the other, by a voter who has begun and answered one question."""
+    """Posts that must store nothing, one after the other, by a voter who has begun and answered one question.
+
+    Raises `RunoffError` where no question comes.
+    """
     walk = Walk(stage.names[number])
     browser = FormBrowser(stage.port)
     voter = Voter(stage, number, walk)
@@ -249,23 +361,25 @@ def bad_posts(store: Store, stage: RehearsalStage, number: int) -> list[BadPost]
     while page is not None and "vote" not in page.forms:
         page = voter.following(page)
     if page is None:
-        return []
-    answered = page.forms["vote"]
-    page = browser.send(answered, choice="left", seconds="1")
-    if "vote" not in page.forms:
-        return []
-    form = page.forms["vote"]
+        raise InputError("No question came to the voter who was to send bad requests.")
+    answered, (answer, _) = page.forms["vote"], voter.answer(page)
+    page = browser.send(answered, **answer, seconds="1")
+    is_only = "vote" not in page.forms  # the task has no other question
+    if is_only:
+        page = browser.send(page.forms["undo"])
+    form, (answer, _) = page.forms["vote"], voter.answer(page)
     # Somebody else's link: by a personal one of their own, voters come back to the same page in any browser.
     elsewhere = FormBrowser(stage.port).open(stage.address(number - 1))
     of_entry = next(iter(elsewhere.forms.values()), BrowserForm("", "post"))
-    good = form.fields | {"choice": "left", "seconds": "1"}
+    good = form.fields | answer | {"seconds": "1"}
+    again = answered.fields | stage.asks.unknown | {"seconds": "1"}
     bad: list[tuple[str, int, Mapping[str, str]]] = [
         ("a forged token", 403, good | {"form": "0" * 64}),
         ("the token of another page", 403, good | {"form": of_entry.fields.get("form", "")}),
         ("a vote in another's task", 400, good | {"place": "77.1"}),
         ("a vote past the task's end", 400, good | {"place": "1.99999"}),
-        ("an answer that isn't offered", 400, good | {"choice": "both"}),
-        ("an answer sent again with another choice", 303, answered.fields | {"choice": "right", "seconds": "1"}),
+        ("an answer that isn't offered", 400, good | stage.asks.unoffered),
+        *([] if is_only else [("an answer sent again with another choice", 303, again)]),
         ("an oversized form", 413, good | {"more": "x" * 20_000}),
     ]
     posts: list[tuple[str, int, Callable[[], int]]] = [
@@ -277,7 +391,11 @@ def bad_posts(store: Store, stage: RehearsalStage, number: int) -> list[BadPost]
             400,
             partial(_status, FormBrowser(stage.port), "POST", form.action, good),
         ),
-        ("a vote by the wrong method", 404, partial(_status, browser, "GET", f"{form.action}?choice=left", None)),
+        (
+            "a vote by the wrong method",
+            404,
+            partial(_status, browser, "GET", f"{form.action}?{urlencode(answer)}", None),
+        ),
         ("a method that the page hasn't", 404, partial(_status, browser, "DELETE", f"/v/{stage.code}", None)),
     ]
     found = []
@@ -340,7 +458,7 @@ def in_chromium(stage: RehearsalStage, number: int) -> tuple[str, list[str]]:
                     break
                 if page.locator("#vote").count():
                     count = page.locator("#count").inner_text()
-                    page.locator(".ro-card").nth(n_answers % 2).tap()
+                    stage.asks.tap(page, n_answers)
                     page.wait_for_function(
                         "count => document.getElementById('count')?.textContent !== count", arg=count
                     )

@@ -353,6 +353,9 @@ class BestWorstKind(RoundKind):
     def written(self, *values: str) -> str:
         return f"best={values[0]};worst={values[1]}" if any(values) else ""
 
+    def filled(self, answer: str) -> dict[str, str]:
+        return {name: str(place + 1) for name, place in zip(self.fields, extremes(answer), strict=True)}
+
     def read(self, settings: RoundSettings, given: str, n_shown: int, spoken: Language) -> str:
         match = _WRITTEN.fullmatch(given)
         if match is None:

@@ -29,6 +29,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from scipy.stats import rankdata
 
 from ...embeddings import Embedding
@@ -144,6 +145,12 @@ def from_orders(group: TargetGroup, orders: Iterable[Mapping[str, float]]) -> li
         if votes
     ]
     return judged + by_definition(group)
+
+
+def preference_table(words: Sequence[GroupComparison]) -> pd.DataFrame:
+    """Every two positives with the share that prefers the first, target by target."""
+    rows = [(c.target, c.first, c.second, c.r, c.n) for c in words if c.kind == "positive"]
+    return pd.DataFrame(rows, columns=["target", "preferred", "other", "R", "people"])
 
 
 @dataclass(frozen=True)

@@ -374,7 +374,12 @@ class _Held:
 def _opinions(similarity: Floats, n_voters: int, project: sa.Row) -> _Held:
     voters = draw_panel(Panel(n_voters=n_voters), np.random.default_rng([project.seed, 1, 4]))
     opinions_held = opinions(similarity, voters, seed=project.seed, notion=project.notion)
-    return _Held(voters, opinions_held if project.notion == "relatedness" else (opinions_held + 1) / 2)
+    return _Held(voters, within_0_and_1(opinions_held, project.notion))
+
+
+def within_0_and_1(opinions_held: Floats, notion: str) -> Floats:
+    """Opinions of Eq. 11 as rounds take them: those of similarity, −1 to 1, are brought to 0 to 1."""
+    return opinions_held if notion == "relatedness" else (opinions_held + 1) / 2
 
 
 def _answer(

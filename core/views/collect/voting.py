@@ -23,12 +23,12 @@ from ...plan.campaign_plan import ballot_quota
 from ...questions.voting_settings import FEWEST_TOLD, TRAITS, VotingSettings
 from ...store import Store
 from ...store import schema as t
-from ...store.ballots.ballot_rows import Ballot, open_ballot_of
+from ...store.ballots.ballot_rows import Ballot, ballots_of, open_ballot_of, pilot_of, rounds_of
 from ...store.command import project_row
 from ...store.projects.plans import PlanSettings, settings_for
 from ...store.tokens.areas import items_of
 from ...store.votes.checks import gold_of
-from ...store.voting.owner_commands import VotingPageInfo, hashing_of, voting_of
+from ...store.voting.owner_commands import VotingPageInfo, hashing_of, round_voting_settings, voting_of
 from ...tabular.csv_writing import for_spreadsheets
 from ..wording import moment as shown
 
@@ -117,27 +117,37 @@ def standard_settings(plan: PlanSettings, ballot: Ballot) -> VotingSettings:
 def rehearsal_of(
     store: Store, project_id: str, area_id: int | None, code: str | None = None, *, n_voters: int, browser: bool = False
 ) -> Rehearsal:
-    """The rehearsal of an open ballot's voting page, by its settings as they are, or by those it would open with.
+    """The rehearsal of the voting page of an open ballot or round, by its settings as they are, or by those it would
+    open with.
 
-    Errors as of `open_ballot_of`; of a round as of the rehearsal.
+    Without a `code` it is of the ranking's open ballot, and where only a round is open, of that. Errors as of
+    `open_ballot_of`.
     """
     with store.read() as conn:
         revision = int(project_row(conn, project_id).revision)
+        ballots = [*ballots_of(conn, project_id, area_id), pilot_of(conn, project_id, area_id)]
+        open_rounds = [one for one in rounds_of(conn, project_id, area_id) if one.is_open]
+        if code is None and open_rounds and not any(one is not None and one.is_open for one in ballots):
+            code = open_rounds[-1].code
         ballot = open_ballot_of(conn, project_id, area_id, code)
         voting = voting_of(conn, ballot.id)
-        settings = voting.settings if voting else VotingSettings()
-        if voting is None and not ballot.is_round:
+        if voting is not None:
+            settings = voting.settings
+        elif ballot.is_round:
+            settings = round_voting_settings(ballot)
+        else:
             settings = standard_settings(settings_for(conn, ballot.id), ballot)
     return Rehearsal(project_id, revision, area_id, ballot.code, settings.stored(), n_voters, browser)
 
 
 @dataclass(frozen=True)
 class RehearsalView:
-    """What a rehearsal found, for people: its outcome, what a task takes and pays, and that the project is as it was,
-    each in a sentence; and the screens that a voter sees, in order."""
+    """What a rehearsal found, for people: its outcome, what a task takes and pays, what is exported, and that the
+    project is as it was, each in a sentence; and the screens that a voter sees, in order."""
 
     outcome: str
     pay: str
+    exported: str
     untouched: str
     screens: pd.DataFrame
 
@@ -148,6 +158,7 @@ def rehearsal_view(rehearsed: Rehearsed) -> RehearsalView:
     return RehearsalView(
         _outcome(rehearsed),
         _pay(rehearsed),
+        _exported(rehearsed),
         _untouched(rehearsed),
         pd.DataFrame(rows, columns=["screen", "words", "buttons"]),
     )
@@ -170,9 +181,20 @@ def _pay(rehearsed: Rehearsed) -> str:
         f"A task of {many(rehearsed.n_asked, 'question')} takes {rehearsed.seconds_per_task:,.0f} s at the plan's "
         f"pace; reading what comes before the first one takes {rehearsed.seconds_first:,.0f} s more"
     )
-    if not rehearsed.reward:
+    if not (rehearsed.reward and rehearsed.n_asked):
         return f"{takes}."
     return f"{takes}. A reward of {rehearsed.reward:,.2f} makes {rehearsed.wage:,.2f} an hour."
+
+
+def _exported(rehearsed: Rehearsed) -> str:
+    if not rehearsed.columns:
+        return ""  # a problem says why
+    filled = (
+        f"; {many(rehearsed.n_filled, 'answer')} of simulated people stand in it for what these voters left open"
+        if rehearsed.n_filled
+        else ""
+    )
+    return f"What is exported, as {rehearsed.exported_as}: {many(rehearsed.n_rows, 'row')}{filled}. The last ones:"
 
 
 def _untouched(rehearsed: Rehearsed) -> str:

@@ -234,12 +234,6 @@ def rating_report(store: Store, project_id: str, ballot: Ballot) -> RatingReport
         return report(rating_set(conn, project_id, ballot))
 
 
-def preferences(words: Sequence[GroupComparison]) -> pd.DataFrame:
-    """Every two positives with the share that prefers the first, target by target."""
-    rows = [(c.target, c.first, c.second, c.r, c.n) for c in words if c.kind == "positive"]
-    return pd.DataFrame(rows, columns=["target", "preferred", "other", "R", "people"])
-
-
 def items(store: Store, project_id: str, ballot: Ballot) -> pd.DataFrame:
     """The items of a closed round, best first: rank, tokens, score, bounds and answers."""
     frame = round_dataset(store, project_id, ballot.id).rename(columns={"votes": "answers"})
