@@ -173,8 +173,8 @@ TURNS_VALUES = """CREATE TRIGGER fault AFTER INSERT ON judgement WHEN NEW.id % 7
     UPDATE judgement SET value = coalesce(NEW.value, 0) + 1 WHERE id = NEW.id; END"""
 
 
-def drawn(store, scheme, settings=None):
-    project_id = make_project(store, plan=None)
+def drawn(store, scheme, settings=None, **about):
+    project_id = make_project(store, plan=None, **about)
     draw_round(store, project_id, settings or SMALL[scheme])
     return project_id
 
@@ -227,7 +227,7 @@ def test_a_round_of_each_kind_passes(store, scheme):
     headings = [screen.heading for screen in found.screens]
     assert len(set(headings)) == len(headings)
     # What goes out of a closed round, as the Export page makes it of one that people answered.
-    answered = drawn(store, scheme)
+    answered = drawn(store, scheme, kind="trial")
     (mine,) = read_rounds(store, answered)
     simulate_round(store, answered, 1)
     close_round(store, answered, 1)
@@ -252,8 +252,11 @@ def test_a_fifth_kind_is_rehearsed(store, odd, monkeypatch):
 
 @pytest.mark.release
 def test_a_round_of_one_question(store):
-    project_id = drawn(store, ORDER, replace(SMALL[ORDER], groups=GROUPS[:1]))
-    found = rehearsed(store, project_id)
+    """While a ballot is open, and has the page at the ranking's link."""
+    project_id, _ = start(store)
+    draw_round(store, project_id, replace(SMALL[ORDER], groups=GROUPS[:1]))
+    (found,) = read_rounds(store, project_id)
+    found = rehearsal_of(store, project_id, None, found.code, n_voters=4).measure(store, None)[0]
     assert found.problems == []
     assert len(found.bad_posts) == 9  # none is answered while another is open
 

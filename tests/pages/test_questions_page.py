@@ -19,6 +19,9 @@ def test_a_fifth_kind_is_on_the_pages(demo, visit, odd):
     assert not app.exception
     found = read_rounds(demo, "demo")[-1]
     assert (found.scheme, found.settings.appearances) == ("odd", 2)
+    app.session_state[f"rehearsal-{found.id}"] = True
+    app.run()
+    labelled(app.button, "Rehearse now")
     press(app, "Let simulated people answer")
     assert not app.exception
     press(app, f"Close round {found.number}")

@@ -385,7 +385,7 @@ def _rehearsed(found: Rehearsed) -> None:
     st.table(view.screens.assign(**words), border="horizontal", hide_index=True, alt="Screens of the rehearsal")
     if view.exported:
         st.markdown(frame.plain(view.exported))
-        st.dataframe(found.exported, hide_index=True, alt="Last rows of what is exported")
+        st.dataframe(found.exported, hide_index=True, alt="Some rows of what is exported")
     st.caption(frame.plain(view.untouched))
 
 
@@ -446,7 +446,7 @@ def voting_states(store: Store, project: Project, ballot: Ballot, voting: Voting
             project.id,
             done="Voting is closed.",
             icon=":material/do_not_disturb_on:",
-            help=f"Voters get no more comparisons. {stays}",
+            help=f"Voters are asked nothing more. {stays}",
         )
 
 

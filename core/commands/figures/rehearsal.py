@@ -67,6 +67,7 @@ from .rehearsal_voters import (
 
 AT_ONCE = 4  # voters who are on the page at the same time
 MOST_VOTERS, MOST_VOTES = 200, 20  # the second of a comparison, as the page's settings allow
+SHOWN = 5  # rows of what is exported: of votes the last, which came last; of a round's items the leading ones
 VOTES_FILE = "campaign/votes.csv of the dataset"
 ROUND_FILE = "the dataset of the round once it is closed"
 WORDS_A_MINUTE = 238  # silent reading of English: Brysbaert (2019), Journal of Memory and Language 109
@@ -190,7 +191,7 @@ class Rehearsal(Figure[Rehearsed]):
             exported_as=made.name,
             columns=tuple((str(name), _type_of(made.table[name])) for name in made.table),
             n_rows=len(made.table),
-            exported=made.table.tail(5).reset_index(drop=True),
+            exported=(made.table.head(SHOWN) if ballot.is_round else made.table.tail(SHOWN)).reset_index(drop=True),
             n_filled=made.n_filled,
             before=before,
             after=after,
@@ -223,6 +224,9 @@ class Rehearsal(Figure[Rehearsed]):
             with copy.read() as conn:
                 area_id = _area_of(conn, copy_id, ballot.code)
                 mine = open_ballot_of(conn, copy_id, area_id, ballot.code)
+            with copy.write() as conn:  # one link has one page: on the copy, that of another ballot is over
+                others = sa.update(t.voting).where(t.voting.c.ballot_id != mine.id)
+                conn.execute(others.values(state="closed"))
             code = open_voting(copy, copy_id, settings, area_id=area_id, code=ballot.code)
             if settings.identify == "invited":
                 invite(copy, copy_id, names, area_id=area_id)

@@ -189,12 +189,11 @@ def _pay(rehearsed: Rehearsed) -> str:
 def _exported(rehearsed: Rehearsed) -> str:
     if not rehearsed.columns:
         return ""  # a problem says why
-    filled = (
-        f"; {many(rehearsed.n_filled, 'answer')} of simulated people stand in it for what these voters left open"
-        if rehearsed.n_filled
-        else ""
-    )
-    return f"What is exported, as {rehearsed.exported_as}: {many(rehearsed.n_rows, 'row')}{filled}. The last ones:"
+    filled = ""
+    if rehearsed.n_filled:
+        n = many(rehearsed.n_filled, "answer")
+        filled = f"; these voters left questions open, so {n} of simulated people stand in it, too"
+    return f"What is exported, as {rehearsed.exported_as}: {many(rehearsed.n_rows, 'row')}{filled}. Some of them:"
 
 
 def _untouched(rehearsed: Rehearsed) -> str:
