@@ -66,7 +66,7 @@ def plan_said(plan: Plan, cost: Cost, found: Forecast | None) -> str:
     """What a plan costs and what it gives, in one sentence (Markdown); `found` is its forecast, where it is known."""
     said = f"{plan.n_comparisons:,} votes in {many(plan.n_ballots, 'ballot')}, {cost.hours:,.1f} h"
     if cost.total:
-        said += f", {cost.total:,.2f}"
+        said += f", at a cost of {cost.total:,.2f}"
     if found is None or math.isnan(found.rho_w.mean):
         return f"**{said}: {plan.n_items:,} items down to the top {plan.sizes[-1]:,}.**"
     told = "" if math.isnan(found.separable) else f"tells models {found.separable:.2f} apart and "

@@ -174,9 +174,10 @@ def by_area(visit: Visit, settings: Settings, found: IntervalsView | None, token
     compared = (each.compared if each else None for each in (found, tokens))
     table = leaderboard.by_area(visit.view, settings.figure, *compared, coming=coming)
     of_cells(table, "Embeddings by area")
+    intervals = " Intervals: 90%." if any(leaderboard.WITH_INTERVAL in name for name in table.columns) else ""
     st.caption(
-        "Each embedding over its own items of the area, so figures of unlike coverage don't compare directly. "
-        "Intervals: 90%."
+        "Each embedding over its own items of the area, so figures of unlike coverage don't compare directly."
+        + intervals
     )
     _blanks(visit.view, [settings.figure], by_area=True)
 

@@ -172,7 +172,7 @@ def _pay(rehearsed: Rehearsed) -> str:
     )
     if not rehearsed.reward:
         return f"{takes}."
-    return f"{takes}. A reward of {rehearsed.reward:,.2f} makes {rehearsed.wage:,.2f} an hour."
+    return f"{takes}. A reward of {rehearsed.reward:,.2f} makes {rehearsed.wage:,.2f} per hour."
 
 
 def _untouched(rehearsed: Rehearsed) -> str:
