@@ -54,6 +54,15 @@ def with_decimals(value: float | None, digits: int = 3) -> str:
     return "–" if value is None or np.isnan(value) else with_minus(f"{value:.{digits}f}")
 
 
+def p_said(p: float) -> str:
+    """A p-value as text: never 0.
+
+    >>> p_said(0.0), p_said(0.0123), p_said(1.0)
+    ('< 0.001', '0.012', '1.000')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def in_percent(shares: ArrayLike, digits: int = 0) -> NDArray[np.float64]:
     """Shares, 0 to 1, times a hundred, for a column of so many decimals; NaN stays. An end that isn't reached is a step
     away from it: a column holds numbers, so it can't say “over”.

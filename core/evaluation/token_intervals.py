@@ -227,7 +227,7 @@ def draw_tokens(
     coded = Coded(pairs)
     if coded.n_tokens < FEWEST_TOKENS:
         raise InputError(
-            f"Resampling tokens needs at least {FEWEST_TOKENS} of them, as intervals from fewer hold too seldom or too "
+            f"Intervals over tokens need at least {FEWEST_TOKENS} tokens, as those from fewer hold too seldom or too "
             f"often; these items have {coded.n_tokens}."
         )
     times = resamples or number_of_resamples(len(pairs))

@@ -146,7 +146,9 @@ def draw_scores(
     method = protocol_of(protocol, collectable())
     codes = np.unique(np.concatenate([np.empty(0, np.int64), *(ballot.voter for ballot in votes)]))
     if len(codes) < MIN_VOTERS:
-        raise UndefinedMetricError(f"Resampling needs votes of at least {MIN_VOTERS} voters; found {len(codes)}.")
+        raise UndefinedMetricError(
+            f"Intervals over voters need votes of at least {MIN_VOTERS} voters; found {len(codes)}."
+        )
     scores = method.field([Held(ballot) for ballot in votes])
     drawn = np.full((resamples, len(scores.items)), np.nan)
     for positions, block in method.resample(votes, scores, resamples, rng, progress):

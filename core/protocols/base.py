@@ -360,7 +360,7 @@ def check_halves(votes: Sequence[VotesOf]) -> Ints:
     """The voters, if there are enough of them for halves; else `UndefinedMetricError`."""
     voters = np.unique(np.concatenate([ballot.voter for ballot in votes]))
     if len(voters) < FEWEST_VOTERS:
-        raise UndefinedMetricError(f"Halves need votes of at least {FEWEST_VOTERS} voters; found {len(voters)}.")
+        raise UndefinedMetricError(f"Halves of the voters need at least {FEWEST_VOTERS} voters; found {len(voters)}.")
     return voters
 
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.numbers_in_words import with_decimals
 from ..base.parallel import check_workers, spread, workers_for
 from ..errors import InputError
 from ..tables import Bools, Floats, Ints, VoteColumns
@@ -59,8 +60,8 @@ def by_chance(votes: Sequence[VotesOf]) -> str:
     if z > CHANCE_Z:
         return ""
     return (
-        f"Votes of different voters on the same items can't be told from coin tosses (z = {z:.1f}; above {CHANCE_Z:g} "
-        "they could)."
+        f"Votes of different voters on the same items can't be told from coin tosses (z = {with_decimals(z, 1)}; "
+        f"above {CHANCE_Z:g} they could)."
     )
 
 

@@ -311,13 +311,14 @@ def one_panel(camps: Camps, names: Sequence[str], between: float | None) -> Trus
     if camps.reason:
         why = f"Whether the voters are of two opinions can't be told: {camps.reason}."
         return TrustCheck(name, AMBER, why, "More votes from more voters.")
+    z = with_decimals(camps.z, 1)
     if not camps.are_two:
-        return TrustCheck(name, GREEN, f"Voters differ no more than those of one opinion do (z = {camps.z:.1f}).")
+        return TrustCheck(name, GREEN, f"Voters differ no more than those of one opinion do (z = {z}).")
     larger, smaller = camps.sizes
     of = [name for name, camp in zip(names, camps.camp, strict=True) if camp]
     more = f" and {len(of) - NAMED:,} more" if len(of) > NAMED else ""
     reason = (
-        f"The votes are of two opinions (z = {camps.z:.1f}): {many(smaller, 'voter')} against {larger:,}, "
+        f"The votes are of two opinions (z = {z}): {many(smaller, 'voter')} against {larger:,}, "
         f"{', '.join(of[:NAMED])}{more} against the rest."
     )
     if between is not None:

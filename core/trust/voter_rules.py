@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..base.numbers_in_words import percent
+from ..base.numbers_in_words import p_said, percent
 from ..errors import InputError
 
 
@@ -170,9 +170,12 @@ def _sharpness(table: pd.DataFrame, bound: float) -> Asked:
 
 
 def _side(table: pd.DataFrame, bound: float) -> Asked:
-    return table[
-        "p_holm"
-    ] < bound, lambda v: f"chose left in {v.left:,} of {v.sided:,} answers (p = {v.p_holm:.2g}, Holm)"
+    return table["p_holm"] < bound, lambda v: f"chose left in {v.left:,} of {v.sided:,} answers ({_p(v.p_holm)})"
+
+
+def _p(p: float) -> str:
+    said = p_said(p)
+    return f"p {said}" if said.startswith("<") else f"p = {said}"
 
 
 _ASKED: dict[str, Callable[[pd.DataFrame, float], Asked]] = {

@@ -66,7 +66,7 @@ def plan_said(plan: Plan, cost: Cost, forecast: Forecast | None) -> str:
     """What a plan costs and what it gives, in one sentence (Markdown); `forecast` is None where none is known."""
     effort = f"{plan.n_comparisons:,} votes in {many(plan.n_ballots, 'ballot')}, {cost.hours:,.1f} h"
     if cost.total:
-        effort += f", {cost.total:,.2f}"
+        effort += f", at a cost of {cost.total:,.2f}"
     if forecast is None or math.isnan(forecast.rho_w.mean):
         return f"**{effort}: {plan.n_items:,} items down to the top {plan.sizes[-1]:,}.**"
     tells_apart = "" if math.isnan(forecast.separable) else f"tells models {forecast.separable:.2f} apart and "

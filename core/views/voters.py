@@ -37,10 +37,9 @@ COLUMNS = {
         (
             "Agreement with the ranking by all other votes (fitted without this voter), ties aside, less what an "
             "ordinary voter would reach on the same comparisons. 0 is ordinary, a random clicker lies 0.2 to 0.4 lower."
+            " The 90% interval stands under “Look at one voter”, and in the download."
         ),
     ),
-    "from": ("gap_lower", "Lower bound of its 90% interval."),
-    "to": ("gap_upper", "Upper bound of its 90% interval."),
     "as others": ("same", "Share of the others who gave the same answer, over comparisons that others answered too."),
     "shared": ("shared", "Comparisons of the voter that others answered too."),
     "pairwise": ("pairwise", "Mean over the other voters of the share of equal answers on what the two share."),

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket, expect
+from playwright.sync_api import ConsoleMessage, Download, Locator, Page, Request, WebSocket, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -221,13 +221,17 @@ class Visitor:
 
     def publication(self) -> bytes:
         """The zip to publish, made and downloaded on the Export page."""
+        return Path(self.published().path()).read_bytes()
+
+    def published(self) -> Download:
+        """The same as the browser has it, with the name that it saves it under."""
         self.press("Make the dataset to publish (zip)")
         button = self.main.get_by_role("button", name=re.compile(r"^Download the dataset \(zip"))
         button.wait_for()
         self.still()
         with self.page.expect_download() as caught:
             button.click()
-        return Path(caught.value.path()).read_bytes()
+        return caught.value
 
     def cells(self, table: str, n_rows: int | None = None) -> list[list[str]]:
         """The cells of a table, row by row, as far as they are in view; waits for `n_rows` rows where given.

@@ -54,8 +54,9 @@ def test_a_plan_is_said_with_its_cost_and_with_what_it_gives_once_that_is_known(
     plan = Plan(315, 4, 0.5, 10)
     found = SimpleNamespace(rho_w=Band(0.974, 0.01, 0.95, 0.99), separable=0.158)
     votes = f"{plan.n_comparisons:,} votes in 4 ballots, 5.5 h"
-    assert plan_said(plan, COST, None) == f"**{votes}, 88.50: 315 items down to the top {plan.sizes[-1]}.**"
-    said = f"**{votes}, 88.50: tells models 0.16 apart and comes to ρ_w = 0.97 by simulation.**"
+    cost = "at a cost of 88.50"
+    assert plan_said(plan, COST, None) == f"**{votes}, {cost}: 315 items down to the top {plan.sizes[-1]}.**"
+    said = f"**{votes}, {cost}: tells models 0.16 apart and comes to ρ_w = 0.97 by simulation.**"
     assert plan_said(plan, COST, found) == said
     unpaid = SimpleNamespace(hours=5.5, total=0)
     assert plan_said(plan, unpaid, None).startswith(f"**{votes}: 315 items")

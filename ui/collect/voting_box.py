@@ -122,7 +122,7 @@ def _server_text(running: Running) -> str:
         if running.ends_with_app
         else f"It was started apart from these pages (process {running.pid}), and goes on when Runoff stops."
     )
-    return f"Served at {frame.plain(running.url)}, {reach}. {end}"
+    return f"Served at `{running.url}`, {reach}. {end}"  # no link: voters come by the one above
 
 
 def _network_switch(store: Store, servers: list[Running], key: str) -> str:

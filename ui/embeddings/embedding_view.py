@@ -205,7 +205,7 @@ def figure3(figure: Figure3, project: Project, name: str) -> None:
         st.error(frame.plain(figure.problem))
         return
     if not figure.n_items:
-        st.caption("The embedding has none of the project's items yet.")
+        st.caption("There are no items to show: the project has none yet, or the embedding lacks their tokens.")
     if figure.curves.empty:
         return
     value = "|cos|" if figure.notion == "relatedness" else "cos"
@@ -218,7 +218,8 @@ def figure3(figure: Figure3, project: Project, name: str) -> None:
     medians = ", ".join(f"{name} {with_decimals(m, 2)}" for name, m in figure.medians.items())
     items = many(figure.n_items, "item")
     if len(figure.medians) < 2:
-        st.caption(f"Values of {items} within areas, sorted. Median: {medians}.")
+        of = f"{items} within areas" if figure.n_items else "random pairs of the vocabulary"
+        st.caption(f"Values of {of}, sorted. Median: {medians}.")
         return
     st.caption(
         f"{value} of {items} within areas and of random pairs of the vocabulary. Medians: {medians}. Where the items "

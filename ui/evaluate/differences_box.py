@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from core.base.durable import file_stem
-from core.base.numbers_in_words import many
+from core.base.numbers_in_words import many, p_said
 from core.charts import evaluation
 from core.commands.figures.evaluation import PERMUTATIONS
 from core.commands.figures.evaluation_inputs import FIGURES
@@ -186,5 +186,5 @@ def _chance(view: EvaluateView, project: Project) -> None:
     if table is None:
         return
     three = {name: table[name].map("{:.3f}".format) for name in ("estimate", "chance reaches (5%)")}
-    texts = table.assign(**three, p=[evaluate_tokens.p_said(p) for p in table["p"]])
+    texts = table.assign(**three, p=[p_said(p) for p in table["p"]])
     tables.of_cells(texts, "p-values by permuted tokens")

@@ -176,9 +176,10 @@ def by_area(
     compared = (each.compared if each else None for each in (intervals, tokens))
     table = leaderboard.by_area(visit.view, settings.figure, *compared, coming=coming)
     of_cells(table, "Embeddings by area")
+    of_bounds = " Intervals: 90%." if any(leaderboard.WITH_INTERVAL in name for name in table.columns) else ""
     st.caption(
-        "Each embedding over its own items of the area, so figures of unlike coverage don't compare directly. "
-        "Intervals: 90%."
+        "Each embedding over its own items of the area, so figures of unlike coverage don't compare directly."
+        + of_bounds
     )
     _blanks(visit.view, [settings.figure], by_area=True)
 

@@ -1,4 +1,4 @@
-"""The plan in numbers: figures, charts, a table, the quota of a voter, and what the money comes to an hour."""
+"""The plan in numbers: figures, charts, a table, the quota of a voter, and what the money comes to per hour."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
             width=220,
             help=(
                 "In the currency of the reward; 0 compares with nothing. A minimum wage where your voters live is a "
-                "start. Tasks on Mechanical Turk paid about 2 US$ an hour in the median (Hara et al., CHI 2018)."
+                "start. Tasks on Mechanical Turk paid about 2 US$ per hour in the median (Hara et al., CHI 2018)."
             ),
         )
         if not wage:
-            st.caption(f"A voter earns {cost.hourly_wage:,.2f} an hour. Is that fair where your voters live?")
+            st.caption(f"A voter earns {cost.hourly_wage:,.2f} per hour. Is that fair where your voters live?")
             return
         reward = reward_for_wage(
             wage,
@@ -85,7 +85,7 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
             comparisons_per_task=settings.task_size,
         )
         if settings.reward >= reward:
-            st.caption(f"A voter earns {cost.hourly_wage:,.2f} an hour, which reaches it.")
+            st.caption(f"A voter earns {cost.hourly_wage:,.2f} per hour, which reaches it.")
             return
         st.button(
             f"Set the reward to {reward:,.2f}",
@@ -96,7 +96,7 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
         )
     st.warning(
         (
-            f"A voter earns {cost.hourly_wage:,.2f} an hour, under {wage:,.2f}. A task of "
+            f"A voter earns {cost.hourly_wage:,.2f} per hour, under {wage:,.2f}. A task of "
             f"{many(settings.task_size, 'comparison')} at {settings.seconds_per_comparison:g} s each needs a reward "
             f"of {reward:,.2f}; it is {settings.reward:,.2f}."
         ),

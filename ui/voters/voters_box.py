@@ -23,9 +23,9 @@ from ui.help import glossary
 from ui.shared import choosers, frame, jobs
 from ui.shared.tables import in_percent
 
-_TWO = {"to ranking", "from", "to", "speed", "lapse ε", "sharpness s"}
+_TWO = {"to ranking", "speed", "lapse ε", "sharpness s"}
 _FORMATS = dict.fromkeys(PERCENT, "%.0f%%") | dict.fromkeys(_TWO, "%.2f")
-_FORMATS |= {"p (side)": "%.3f", "seconds": "%.1f"}
+_FORMATS |= {"p (side)": "%.2g", "seconds": "%.1f"}
 
 
 def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:

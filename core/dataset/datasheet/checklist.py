@@ -81,15 +81,18 @@ def _people(facts: Facts) -> Criterion:
 
 def _items(facts: Facts) -> Criterion:
     name = "Items represent the domain"
-    sentence = f"{facts.n_tokens:,} tokens of {len(facts.areas):,} areas, {facts.n_items:,} items"
+    tokens, areas = many(facts.n_tokens, "token"), many(len(facts.areas), "area")
+    sentence = f"{tokens} of {areas}, {many(facts.n_items, 'item')}"
     n_proposed = sum(area.n_proposed for area in facts.areas)
     if n_proposed:
-        sentence += f"; {n_proposed:,} tokens were proposed by an embedding, which favours it"
+        proposed = plural(n_proposed, "{n} token was proposed", "{n} tokens were proposed")
+        sentence += f"; {proposed} by an embedding, which favours it"
     if not facts.fields.token_source:
         return Criterion(name, UNKNOWN, f"{sentence}. Where the token lists come from isn't said.")
     verdict = PARTLY if n_proposed or not facts.frequencies else HOLDS
     rare = [area.n_rare for area in facts.areas if area.n_rare is not None]
-    sentence += f"; {sum(rare):,} tokens are rare" if rare else "; how frequent the tokens are isn't known"
+    n_rare = plural(sum(rare), "{n} token is rare", "{n} tokens are rare")
+    sentence += f"; {n_rare}" if rare else "; how frequent the tokens are isn't known"
     return Criterion(name, verdict, f"{sentence}. Source: see “Tokens and areas”.")
 
 
@@ -127,7 +130,9 @@ def _stability(facts: Facts) -> Criterion:
     name = "Stability: other voters would rank alike"
     sentence = "two random halves of the voters correlate by ρ_w = {0.value:.2f} (mean of {0.n} splits)"
     measured = _measured(name, facts, lambda ranking: ranking.halves, sentence, GOOD_HALVES, FAIR_HALVES)
-    return replace(measured, ground=f"{measured.ground}. The same voters at another time: not recorded.")
+    return replace(
+        measured, ground=f"{measured.ground.removesuffix('.')}. The same voters at another time: not recorded."
+    )
 
 
 def _measured(

@@ -17,7 +17,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from ...base.numbers_in_words import percent, percent_as_set, plural, with_decimals
+from ...base.numbers_in_words import VoterCount, many, percent, percent_as_set, plural, with_decimals
 from ...base.templating import environment
 from ...protocols import protocol_of
 from ...protocols.paper import REFERENCE
@@ -159,10 +159,13 @@ def card(
     tokens = {*dataset["token_a"], *dataset["token_b"]}
     numbers = [name for name in dataset.columns if name not in _TEXTS]
     scales = [(ranking.area, scale) for ranking in facts.rankings for scale in ranking.scales]
+    who = VoterCount(facts.about["voters"]["people"], facts.about["voters"]["simulated"])
     page = environment(__package__, quiet).get_template("card.md.j2")
     return page.render(
         facts=facts,
         configs=configs,
+        items_of_areas=f"{many(len(dataset), 'item')} of {many(len(facts.areas), 'area')}",
+        votes_of_voters=f"{many(facts.about['votes'], 'pairwise vote')} of {who.named}",
         first_split=next(iter(configs["default"])),
         files=files,
         stem=stem,
@@ -362,7 +365,10 @@ def _measured(found: Reliability, repetitions: str) -> tuple[str | None, str]:
 
 
 def pay_rows(facts: Facts) -> list[tuple[str, str]]:
-    """Lines of label and value: reward per task, the platform's fee, the hourly wage as planned and as measured."""
+    """Lines of label and value: reward per task, the platform's fee, the hourly wage as planned and as measured.
+
+    Of a ranking whose voters get nothing only that is said.
+    """
     rows = []
     for ranking in facts.rankings:
         of, plan = f" ({ranking.area})" if ranking.area else "", ranking.plan
@@ -370,6 +376,9 @@ def pay_rows(facts: Facts) -> list[tuple[str, str]]:
             rows.append((f"Reward per task{of}", "not recorded"))
             continue
         size, reward = plan["task_size"], plan["reward"]
+        if not reward:
+            rows.append((f"Reward per task{of}", "none"))
+            continue
         rows.append(
             (
                 f"Reward per task{of}",
@@ -383,7 +392,7 @@ def pay_rows(facts: Facts) -> list[tuple[str, str]]:
     seconds, sizes = facts.votes.seconds, {r.plan["task_size"]: r.plan["reward"] for r in facts.rankings if r.plan}
     if seconds is None:
         rows.append(("Hourly wage as measured", "not recorded: no answers of people were timed"))
-    elif len(sizes) == 1:
+    elif len(sizes) == 1 and all(sizes.values()):
         ((size, reward),) = sizes.items()
         wage = hourly(reward, size, seconds)
         rows.append(

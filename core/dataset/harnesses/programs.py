@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from ...base.numbers_in_words import VoterCount
+from ...base.numbers_in_words import VoterCount, many
 from ...base.templating import environment
 from ...tables import Schema
 from ..datasheet.facts import Facts
@@ -172,9 +172,10 @@ def description(facts: Facts) -> str:
     about, voters = facts.about, facts.about["voters"]
     related = "related" if about["notion"] == "relatedness" else "similar"
     people = VoterCount(voters["people"], voters["simulated"]).named
+    items = f"{many(len(facts.dataset), 'item')} of {many(len(facts.areas), 'area')}"
     told = (
-        f"How {related} two words or expressions are: {len(facts.dataset):,} items of {len(facts.areas):,} areas, "
-        f"scored from {about['votes']:,} pairwise votes of {people}."
+        f"How {related} two words or expressions are: {items}, "
+        f"scored from {many(about['votes'], 'pairwise vote')} of {people}."
     )
     if facts.is_provisional:
         told += " Provisional: the collection isn't finished, and scores will change."

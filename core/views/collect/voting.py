@@ -183,7 +183,7 @@ def _pay(rehearsed: Rehearsed) -> str:
     )
     if not (rehearsed.reward and rehearsed.n_asked):
         return f"{takes}."
-    return f"{takes}. A reward of {rehearsed.reward:,.2f} makes {rehearsed.wage:,.2f} an hour."
+    return f"{takes}. A reward of {rehearsed.reward:,.2f} makes {rehearsed.wage:,.2f} per hour."
 
 
 def _exported(rehearsed: Rehearsed) -> str:

@@ -36,7 +36,7 @@ from ...tabular.csv_writing import table_for_spreadsheets
 from .evaluate_page import EvaluateView
 from .token_intervals import with_and
 
-NO_SHARE = "The share of what is possible can't be told:"
+NO_SHARE = "The share of what is possible can't be told."
 SHARE = "share"  # of a figure's name, in tables: from chance to the best that the votes allow
 
 

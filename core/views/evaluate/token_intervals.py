@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 import pandas as pd
 
-from ...base.numbers_in_words import percent, with_decimals
+from ...base.numbers_in_words import p_said, percent, with_decimals
 from ...commands.figures.evaluation import TOKENS_ENDS, TokensFound, with_bounds
 from ...commands.figures.evaluation_inputs import FIGURES
 from ...evaluation import Correlations, ModelComparison
@@ -109,15 +109,6 @@ def in_words(table: pd.DataFrame, label: str) -> pd.DataFrame:
     ]  # all are told apart
     texts = texts.drop(columns=needed)
     return texts.assign(**{"p (Holm)": [p_said(p) for p in table["p (Holm)"]]}).rename(columns={"p (Holm)": "p"})
-
-
-def p_said(p: float) -> str:
-    """A p-value as text: never 0.
-
-    >>> p_said(0.0), p_said(0.0123), p_said(1.0)
-    ('< 0.001', '0.012', '1.000')
-    """
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def groups_of(names: list[str], differences: tuple[PairwiseDifference, ...]) -> pd.DataFrame:
