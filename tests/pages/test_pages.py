@@ -464,7 +464,7 @@ def test_the_plan_page_has_a_wage_to_reach_and_the_reward_for_it(empty, visit):
     from campaigns import make_project
 
     app = visit("plan", make_project(empty, plan=PlanSettings(n_ballots=4)))
-    assert "A voter earns 15.96 an hour" in words(app)
+    assert "A voter earns 15.96 per hour" in words(app)
     box(app, "Wage to reach").set_value(18.0).run()
     assert "under 18.00. A task of 10 comparisons at 6 s each needs a reward of 0.30; it is 0.25." in words(app)
     press(app, "Set the reward to 0.30")

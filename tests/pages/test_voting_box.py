@@ -176,7 +176,7 @@ def test_all_servers_of_the_workspace_are_shown_and_stopped(page, monkeypatch):
         running = {"pid": pid, "host": "127.0.0.1", "port": port, "key": "x"}
         (store.folder / f"voting.json.{port}").write_text(json.dumps(running))
     app.run()
-    assert [port for port in (8601, 8602) if f"Served at http://localhost:{port}" in texts(app).replace("\\", "")] == [
+    assert [port for port in (8601, 8602) if f"Served at `http://localhost:{port}`" in texts(app)] == [
         8601,
         8602,
     ]
@@ -349,6 +349,6 @@ def test_a_rehearsal_is_offered_and_what_it_found_is_told(page):
     shown = texts(app).replace("\\", "")  # Markdown's signs are escaped
     assert "1 thing isn't as it must be." in shown
     assert "Not stored: Anna’s." in shown
-    assert "makes 15.00 an hour" in shown
+    assert "makes 15.00 per hour" in shown
     assert "2 votes came from people meanwhile: its revision is 3, its count of votes 2." in shown
     assert any(list(table.value.columns) == ["screen", "words", "buttons"] for table in app.table)
