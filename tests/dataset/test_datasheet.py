@@ -20,7 +20,17 @@ from core.commands import datasheet_facts as view
 from core.commands.publishing import publish
 from core.dataset.datasheet.checklist import HOLDS, NOT, PARTLY, UNKNOWN, checklist, known_limitations
 from core.dataset.datasheet.facts import SheetFields, check_fields
-from core.dataset.datasheet.sheet import datasheet, hourly, md, quiet, shown, split_paragraphs, to_markdown, yaml_text
+from core.dataset.datasheet.sheet import (
+    datasheet,
+    hourly,
+    md,
+    pay_rows,
+    quiet,
+    shown,
+    split_paragraphs,
+    to_markdown,
+    yaml_text,
+)
 from core.dataset.published import read_published
 from core.errors import InputError
 from core.scores.bradley_terry import fit_votes
@@ -126,6 +136,13 @@ class TestFigures:
         # PLAN pays .25 for 3 comparisons: at 6 s each 50 an hour, at 10 s each 30
         assert "50.00, at 6 s per comparison" in said
         assert "30.00, at a median of 10.0 s over" in said
+        unpaid = replace(facts.rankings[0], plan={**facts.rankings[0].plan, "reward": 0})
+        assert pay_rows(replace(facts, rankings=(unpaid,))) == [("Reward per task", "none")]
+
+    def test_one_of_a_kind_is_told_in_the_singular(self, store, project):
+        facts = view.load(store, project)
+        criteria = checklist(replace(facts, areas=facts.areas[:1]))
+        assert any(f"{facts.areas[0].n_tokens} tokens of 1 area, " in found.ground for found in criteria)
 
     def test_agreement_of_several_answers_stands_with_its_numbers(self, store):
         project = make_project(store)

@@ -12,8 +12,18 @@ from core.store import schema as t
 from core.store.engine import HEAD
 from core.store.projects import demo
 from core.store.projects.archive import delete_project
-from core.store.projects.demo import DATA, DEMO_ID, MODELS, OPEN_ID, PROJECTS, READY, ensure_demo
-from core.store.projects.embedding_library import read_embeddings
+from core.store.projects.demo import (
+    DATA,
+    DEMO_ID,
+    GLOVE,
+    GLOVE_ELSEWHERE,
+    MODELS,
+    OPEN_ID,
+    PROJECTS,
+    READY,
+    ensure_demo,
+)
+from core.store.projects.embedding_library import other_embeddings, read_embeddings
 from core.store.projects.project_commands import create_project, list_projects, read_log
 from core.views import overview
 
@@ -34,6 +44,10 @@ def test_a_first_start_brings_both_projects_as_they_were_made(store):
     assert (finished.standings[0].n_planned, finished.standings[0].is_final) == (5, True)
     assert finished.simulated
     assert [one.name for one in read_embeddings(store, DEMO_ID)] == [name for name, _ in MODELS]
+    # In other projects GloVe isn't partly circular: their voters don't believe it.
+    assert sorted(one.name for one in other_embeddings(store, "none")) == sorted(
+        GLOVE_ELSEWHERE if name == GLOVE else name for name, _ in MODELS
+    )
     assert unfinished.standings[0].is_open
     assert 0 < unfinished.standings[0].progress.share < 1
     newest = read_log(store, DEMO_ID, 1)[0]
