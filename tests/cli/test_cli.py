@@ -473,7 +473,7 @@ def test_evaluate_takes_a_policy_figures_and_intervals_over_tokens(run, files) -
     assert "top k" in shown.out.splitlines()[2]
     assert "ρ_w" not in shown.out.splitlines()[2]
     few = run("evaluate", files.dataset, files.full, "--tokens")
-    assert (few.code, "at least 15 of them" in few.err) == (2, True)
+    assert (few.code, "at least 15 tokens" in few.err) == (2, True)
     assert "Name a MODEL" in run("evaluate", files.dataset).err
 
 
