@@ -15,6 +15,7 @@ from ui.collect.live_state import badges, between_ballots, close_steps, live_sta
 from ui.collect.payment_box import payment_box
 from ui.collect.round_box import collect_rounds
 from ui.collect.task_preview import preview_box, trial_box
+from ui.collect.voting_box import still_served
 from ui.plan import checks_box
 from ui.plan.pilot_box import pilot_box
 from ui.scores import trust_panel
@@ -77,6 +78,7 @@ else:
     frame.first_line(view.headline, *badges(view))
     timeline(view.stages)
     between_ballots(project, area_id, view, standings)
+    still_served(store)
 pilot_box(store, project, area_id, view)
 with st.expander(f"Uploads ({len(view.uploads)})"):
     uploads.upload_list(project, view.uploads, stage.number if stage else None)

@@ -174,10 +174,20 @@ def stop_serving_button(store: Store) -> None:
     if not servers:
         return
     label = "Stop serving the voting page" if len(servers) == 1 else "Stop all servers of the voting page"
-    about = "The link stops working, but voting stays open. Once it is served again, voters continue where they were."
+    about = "The link stops working; nothing is closed by it. Once it is served again, voters continue where they were."
     pressed = st.button(label, icon=":material/power_off:", help=about)
     if pressed and _server_changed(partial(process.stop_servers, store)):
         st.rerun()
+
+
+def still_served(store: Store) -> None:
+    """Where the voting page is served while nothing here is voted on, and the button that ends that."""
+    servers = process.running_servers(store)
+    if servers:
+        st.markdown("##### The voting page is still served")
+        for running in servers:
+            st.caption(_server_text(running))
+        stop_serving_button(store)
 
 
 def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
