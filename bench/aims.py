@@ -3,7 +3,8 @@
 A schedule says how often the whole field is drawn before the first cut, and how steeply appearances fall with the rank:
 an item of rank r appears about (r + 2)^−γ times a constant. Campaign s of every schedule has the seed (seed, s), the
 same voters and opinions. Figures go to FOLDER, a file a schedule, similarity and budget, a line a campaign; what is
-there is not made again. --design WHOLE,GAMMA,SHARE,LAST[,BALLOTS] takes the family below, --design rho_w the protocol's own.
+there is not made again. --design WHOLE,GAMMA,SHARE,LAST takes the family below (of seven ballots, or of a fifth
+number), --design rho_w the protocol's own.
 """
 
 from __future__ import annotations
@@ -102,7 +103,10 @@ def campaign(similarity: Floats, design: str, n_comparisons: int, quick: bool, s
 @click.command()
 @with_run(6, seed=29_001)
 @click.option(
-    "--design", "designs", multiple=True, help="WHOLE,GAMMA,SHARE,LAST[,BALLOTS]; or an aim: both, rho_w, tau_w."
+    "--design",
+    "designs",
+    multiple=True,
+    help="WHOLE,GAMMA,SHARE,LAST and how many ballots; or an aim: both, rho_w, tau_w.",
 )
 @click.option("--votes", multiple=True, type=int, default=(PAPER // 2,), show_default=True)
 @click.option("--quick", is_flag=True, help="As the planner simulates: the same figures in a sixth of the time.")
