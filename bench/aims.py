@@ -106,7 +106,7 @@ def campaign(similarity: Floats, design: str, n_comparisons: int, quick: bool, s
     "--design",
     "designs",
     multiple=True,
-    help="WHOLE,GAMMA,SHARE,LAST and how many ballots; or an aim: both, rho_w, tau_w.",
+    help="WHOLE,GAMMA,SHARE,LAST, BALLOTS; or both, rho_w, tau_w.",
 )
 @click.option("--votes", multiple=True, type=int, default=(PAPER // 2,), show_default=True)
 @click.option("--quick", is_flag=True, help="As the planner simulates: the same figures in a sixth of the time.")
