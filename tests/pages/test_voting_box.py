@@ -166,6 +166,20 @@ def test_one_menu_pauses_and_stops_and_closing_comes_to_the_page_when_most_have_
     assert any(button.label == "Close ballot 1" for button in app.main.button)
 
 
+def test_a_page_that_is_still_served_between_ballots_is_told_of_and_can_be_stopped(page, served):
+    store, project_id, app = page
+    press(app, "Open the voting page")
+    accept_upload(store, project_id, answer_batch(write_batch(read_comparisons(store, project_id, 1))), "all.csv")
+    app.run()
+    press(app, "Close ballot 1")
+    assert read_ballots(store, project_id)[0].state == "closed"
+    assert "The voting page is still served" in texts(app)
+    assert "Served at `http://localhost:8600`" in texts(app)
+    press(app, "Stop serving the voting page")
+    assert "still served" not in texts(app)
+    assert not any("Stop serving" in label for label in labels(app))
+
+
 def labels(menu):
     return [button.label for button in menu.button]
 

@@ -26,7 +26,7 @@ from core.views.kinds.rounds import RoundView
 from core.views.wording import moment
 from ui.collect.payment_box import payment
 from ui.collect.uploads import choose_upload, upload_box
-from ui.collect.voting_box import round_voting_panel
+from ui.collect.voting_box import round_voting_panel, still_served
 from ui.shared import choosers, frame, jobs, kinds
 
 ALL_ITEMS = 0
@@ -56,6 +56,7 @@ def collect_rounds(project: Project, area_id: int | None, kind: RoundKind) -> No
         return
     if not any(one.round.is_open for one in rounds):
         _draw(project, area_id, kind, settings, standing.n_items, rounds)
+        still_served(frame.store())
     with st.container(horizontal=True, vertical_alignment="center"):
         frame.link("scores", "See the scores", icon=":material/leaderboard:")
         jobs.offer(
