@@ -252,6 +252,6 @@ def _votes_text(facts: Facts) -> str:
     dataset = facts.dataset
     if dataset.empty or "votes" not in dataset:
         return ""
-    n = min(10, len(dataset))
+    n = max(1, min(10, len(dataset) // 2))  # the two ends share no item
     top, rest = dataset["votes"].head(n).mean(), dataset["votes"].tail(n).mean()
     return f"The first {n} items have {top:.0f} votes on average, the last {n} have {rest:.0f}."
