@@ -73,7 +73,7 @@
   function choose(value) {
     var box = comparisons[current];
     var input = box && box.querySelector('input[value="' + value + '"]');
-    if (!input) return false;
+    if (!input || !box.getClientRects().length) return false; // nobody answers what isn't on the screen
     input.checked = true;
     input.dispatchEvent(new Event("change", { bubbles: true }));
     tell(named(value));

@@ -119,7 +119,7 @@ def test_two_tabs_of_one_ballot_go_on_together(drawn, tmp_path, chromium):
     tabs[0].get_by_label("Your name").fill("Anna")
     tabs[0].get_by_role("button", name="Begin").click()
     for at, tab in enumerate((*tabs, tabs[0])):
-        expect(tab.locator("#count")).to_have_text(f"{at + 1} of 3")
+        expect(tab.locator("#count:visible")).to_have_text(f"{at + 1} of 3")
         tab.clock.run_for(300)  # quicker answers count as slips
         tab.locator("#vote").press("ArrowLeft")
     for tab in tabs:
@@ -136,14 +136,30 @@ def test_a_tab_that_heard_nothing_of_another_writes_over_none_of_its_answers(dra
     for tab, voter in zip(tabs, ("Anna", "Berta"), strict=True):
         tab.get_by_label("Your name").fill(voter)
         tab.get_by_role("button", name="Begin").click()
-        expect(tab.locator("#count")).to_have_text("1 of 3")
+        expect(tab.locator("#count:visible")).to_have_text("1 of 3")
         tab.clock.run_for(300)
     tabs[0].locator("#vote").press("ArrowLeft")
-    expect(tabs[0].locator("#count")).to_have_text("2 of 3")
+    expect(tabs[0].locator("#count:visible")).to_have_text("2 of 3")
     tabs[1].locator("#vote").press("ArrowRight")  # the comparison that the other tab has answered
-    expect(tabs[1].locator("#count")).to_have_text("2 of 3")
+    expect(tabs[1].locator("#count:visible")).to_have_text("2 of 3")
     answers = tabs[1].get_by_label("The answers so far").input_value()
     assert (answers.count('"Anna","left"'), answers.count("right"), answers.count("Berta")) == (1, 0, 0)
+    context.close()
+
+
+@pytest.mark.browser
+def test_keys_answer_nothing_before_the_voter_has_begun(drawn, tmp_path, chromium):
+    """They scroll through the consent; once they named a winner of the first comparison, which nobody had seen."""
+    context = chromium.new_context()
+    tab, _ = two_tabs(context, drawn, tmp_path)
+    expect(tab.get_by_role("button", name="Begin")).to_be_visible()
+    for key in ("ArrowDown", "1"):
+        tab.clock.run_for(300)
+        tab.keyboard.press(key)
+    tab.get_by_label("Your name").fill("Anna")
+    tab.get_by_role("button", name="Begin").click()
+    expect(tab.locator("#count:visible")).to_have_text("1 of 3")
+    assert tab.get_by_label("The answers so far").input_value().count("\n") == 1  # the names of the columns
     context.close()
 
 
@@ -165,7 +181,7 @@ def test_voted_in_chromium_from_the_disk_and_taken_back(drawn, tmp_path, chromiu
     page.get_by_label("Your name").fill('=Anna, "A"')
     page.get_by_role("button", name="Begin").click()
     for at, row in enumerate(shown):
-        expect(page.locator("#count")).to_have_text(f"{at + 1} of {len(shown)}")
+        expect(page.locator("#count:visible")).to_have_text(f"{at + 1} of {len(shown)}")
         assert page.locator(".ro-token").first.inner_text() == row["left_a"]
         page.clock.run_for(300)  # quicker answers count as slips
         page.keyboard.press(("ArrowLeft", "ArrowRight", "ArrowDown")[at % 3])
@@ -174,7 +190,7 @@ def test_voted_in_chromium_from_the_disk_and_taken_back(drawn, tmp_path, chromiu
             page.get_by_role("button", name="Undo").click()
             expect(page.locator("#said")).to_have_text("Your last answer is taken back.")
             page.goto(address)  # closed and opened again: at the same place
-            expect(page.locator("#count")).to_have_text(f"2 of {len(shown)}")
+            expect(page.locator("#count:visible")).to_have_text(f"2 of {len(shown)}")
             page.clock.run_for(300)
             page.keyboard.press("ArrowRight")
     with page.expect_download() as caught:
