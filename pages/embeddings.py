@@ -7,7 +7,6 @@ import streamlit as st
 from core.base.numbers_in_words import many, plural
 from core.store.projects.embedding_library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.views.tokens import TokensView
-from core.views.wording import moment
 from ui.embeddings import embedding_view, imports
 from ui.shared import cache, choosers, frame
 
@@ -43,7 +42,6 @@ if mine:
             "dimensions": embedding.dimensions or None,  # a table of similarities has no vectors
             "format": embedding.format,
             "from": embedding.source,
-            "imported (UTC)": moment(embedding.imported_at),
         }
         rows.append(row)
     columns = {"words": st.column_config.NumberColumn("words", format="localized")}

@@ -1,7 +1,8 @@
 """The pictures of the guide, from the demo: `python -m tests.browser.pictures [FOLDER]`, or `make screenshots`.
 
-The demo follows from its seeds, so the pictures change only when the pages do. They are 1280 pixels wide (390 on the
-phone), light but for some, with 128 colours, which keeps them small. A test holds that a page shows each of them.
+Every page in light, in the dark, and on a phone. The demo follows from its seeds, so the pictures change only when the
+pages do. They are 1280 pixels wide (390 on the phone), with 128 colours, which keeps them small. A test holds that a
+page shows each of them.
 """
 
 from __future__ import annotations
@@ -41,29 +42,22 @@ class Picture(NamedTuple):
     scheme: Literal["light", "dark"] = "light"
 
 
-PICTURES = (
+PAGES = (
     Picture("project", "", 900),
+    Picture("embeddings", "embeddings", 760),
     Picture("tokens", "tokens", 760),
     Picture("plan", "plan", 900),
-    Picture("plan-ratings", "plan?kind=rating", 860),
     Picture("collect", "collect", 900, project=OPEN_ID),
+    Picture("voters", "voters", 760),
     Picture("scores", "scores", 1000),
     Picture("evaluate", "evaluate", 900),
     Picture("export", "export", 760),
-    Picture("voters", "voters", 760),
-    *(
-        Picture(f"{name}-phone", address, PHONE_HEIGHT, PHONE, project)
-        for name, address, project in (
-            ("project", "", DEMO_ID),
-            ("plan", "plan", DEMO_ID),
-            ("collect", "collect", OPEN_ID),
-            ("scores", "scores", DEMO_ID),
-            ("evaluate", "evaluate", DEMO_ID),
-        )
-    ),
-    Picture("collect-dark", "collect", 900, project=OPEN_ID, scheme="dark"),
-    Picture("scores-dark", "scores", 1000, scheme="dark"),
-    Picture("evaluate-dark", "evaluate", 900, scheme="dark"),
+)
+PICTURES = (
+    *PAGES,
+    *(page._replace(name=f"{page.name}-dark", scheme="dark") for page in PAGES),
+    *(page._replace(name=f"{page.name}-phone", height=PHONE_HEIGHT, width=PHONE) for page in PAGES),
+    Picture("plan-ratings", "plan?kind=rating", 860),
 )
 
 

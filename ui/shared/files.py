@@ -29,7 +29,7 @@ def choose_file(store: Store, key: str) -> Path | None:
     st.session_state.setdefault(f"folder-{key}", str(Path.home()))
     text = st.text_input(
         "Path of the file",
-        placeholder=str(Path.home() / "vectors.bin"),
+        placeholder=str(Path("~") / "vectors.bin"),
         key=f"path-{key}",
         help="Any size. The file is read once and may be moved afterwards.",
     )
