@@ -4,7 +4,7 @@ A schedule says how often the whole field is drawn before the first cut, and how
 an item of rank r appears about (r + 2)^−γ times a constant. Campaign s of every schedule has the seed (seed, s), the
 same voters and opinions. Figures go to FOLDER, a file a schedule, similarity and budget, a line a campaign; what is
 there is not made again. --design WHOLE,GAMMA,SHARE,LAST takes the family below (of seven ballots, or of a fifth
-number), --design rho_w the protocol's own.
+number), --design rho_w the protocol's own, --design both_many,8 that of eight ballots.
 """
 
 from __future__ import annotations
@@ -82,8 +82,9 @@ def schedule(
 def campaign(similarity: Floats, design: str, n_comparisons: int, quick: bool, seed: tuple[int, int]) -> Row:
     """ρ_w and τ_w of a campaign by a design, its sizes and appearances, and the seconds of a processor it took."""
     start = time.process_time()
-    if design in AIMS:
-        plan = spread_appearances(len(similarity), 7, 0.5, n_comparisons, design)
+    aim, _, n_ballots = design.partition(",")
+    if aim in AIMS:
+        plan = spread_appearances(len(similarity), int(n_ballots or 7), 0.5, n_comparisons, aim)
         sizes, appearances = list(plan.sizes), list(plan.appearances_by_ballot)
     else:
         whole, gamma, share, last, *ballots = design.split(",")
@@ -106,7 +107,7 @@ def campaign(similarity: Floats, design: str, n_comparisons: int, quick: bool, s
     "--design",
     "designs",
     multiple=True,
-    help="WHOLE,GAMMA,SHARE,LAST, BALLOTS; or both, rho_w, tau_w.",
+    help="WHOLE,GAMMA,SHARE,LAST, BALLOTS; or an aim, BALLOTS.",
 )
 @click.option("--votes", multiple=True, type=int, default=(PAPER // 2,), show_default=True)
 @click.option("--quick", is_flag=True, help="As the planner simulates: the same figures in a sixth of the time.")

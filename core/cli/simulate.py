@@ -119,7 +119,7 @@ _DISTRIBUTIONS = ("exponential", "power_law")
 @click.option("--ballots", "n_ballots", type=int, default=7, show_default=True, help="Number of ballots.")
 @click.option("--keep", type=float, default=0.5, show_default=True, help="Fraction that goes on to the next ballot, α.")
 @click.option("--appearances", default="20", show_default=True, help="M; or one per ballot: 20,20,40.")
-@click.option("--aim", default="both", show_default=True, help="What runoff spreads votes for: rho_w, tau_w or both.")
+@click.option("--aim", default="both", show_default=True, help="Of runoff: both, both_many, rho_w or tau_w.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same figures.")
 @click.option(
     "--workers", type=int, help="Processes; default: the cores, where it pays. The figures don't depend on it."

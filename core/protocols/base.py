@@ -34,8 +34,10 @@ from ..tables import Floats, Ints
 # too, a simulation's is ten times as fast.
 Sampler = Callable[[Ints, int, np.random.Generator], Ints]
 
-BOTH = "both"
-AIMS = {BOTH: "ρ_w and τ_w alike", "rho_w": "ρ_w", "tau_w": "τ_w"}  # what a plan is to get right
+BOTH, BOTH_MANY = "both", "both_many"
+GOALS = {BOTH: "ρ_w and τ_w alike", "rho_w": "ρ_w", "tau_w": "τ_w"}  # what a plan is to get right
+# What a plan's appearances are spread for; with many votes for an item, both at once take another shape.
+AIMS = {BOTH: GOALS[BOTH], BOTH_MANY: "both, many votes", "rho_w": GOALS["rho_w"], "tau_w": GOALS["tau_w"]}
 N_TOP = 10  # the top that is spoken of: what of it a cut may lose, what another ballot would change
 FEWEST_VOTERS = 4  # fewest that have halves
 RESAMPLES = 300  # of the voters, behind an interval
@@ -183,9 +185,13 @@ class Protocol(ABC):
     def plan_within(self, n_items: int, n_ballots: int, keep: float, n_comparisons: int, aim: str = BOTH) -> Plan:
         """The plan that spends at most so many comparisons as the protocol likes them; `PlanError` for too few.
 
-        aim : of `AIMS`, what is to be right; a protocol without appearances of its own has one plan for all.
+        aim : of `AIMS`, what votes are spread for; a protocol without appearances of its own has one plan for all.
         """
         return Plan(n_items, n_ballots, keep, appearances_for_budget(n_items, n_ballots, keep, n_comparisons))
+
+    def shapes(self, goal: str, votes_per_item: float) -> tuple[str, ...]:
+        """The `AIMS` that a search for one of `GOALS` looks at, at so many votes of the whole plan per item."""
+        return ()
 
     def uncut(self, aim: str) -> int:
         """How many ballots have all items before the first cut, by an aim of `AIMS`."""

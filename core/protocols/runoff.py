@@ -33,6 +33,7 @@ from ..tables import Floats, Ints
 from .base import (
     AIMS,
     BOTH,
+    BOTH_MANY,
     N_TOP,
     PLAIN,
     RESAMPLES,
@@ -54,7 +55,7 @@ PROFILE = (1.0, 0.65, 0.5, 0.75, 1.1, 1.8, 2.2)
 
 
 class Steepness(NamedTuple):
-    """How a plan is spread for one figure alone: ballots of all items, γ of (rank + 2)^−γ, and the share of the first
+    """How a plan is spread by ranks: ballots of all items, γ of (rank + 2)^−γ, and the share of the first
     of several ballots of all items. `uncut` never changes under a name: stored plans have their sizes from it."""
 
     uncut: int
@@ -62,8 +63,10 @@ class Steepness(NamedTuple):
     first: float
 
 
-# Found by simulation, docs/runoff.md. ρ_w is lost all over the field, τ_w among the first few.
-STEEP = {"rho_w": Steepness(2, 0.25, 0.4), "tau_w": Steepness(1, 0.6, 1.0)}
+# Found by simulation, docs/runoff.md. ρ_w is lost all over the field, τ_w among the first few. With few votes a second
+# ballot of all items leaves the first one too few: now and then it loses one of the best.
+STEEP = {BOTH_MANY: Steepness(2, 0.45, 0.6), "rho_w": Steepness(2, 0.25, 0.4), "tau_w": Steepness(1, 0.6, 1.0)}
+MANY_VOTES = 25  # per item, from which on a search tries `BOTH_MANY`
 TOLERANCE, EXACT = 0.05, 1e-6  # of quick fits: far below the noise of the votes; and of all others
 
 BRADLEY_TERRY = (
@@ -138,8 +141,13 @@ class Runoff(Protocol):
         """See `spread_appearances`."""
         return spread_appearances(n_items, n_ballots, keep, n_comparisons, aim)
 
+    def shapes(self, goal: str, votes_per_item: float) -> tuple[str, ...]:
+        """That for both figures, and that for the goal; with many votes the other one for both too."""
+        many = (BOTH_MANY,) if goal == BOTH and votes_per_item >= MANY_VOTES else ()
+        return tuple(dict.fromkeys((BOTH, goal))) + many
+
     def uncut(self, aim: str) -> int:
-        """Two for ρ_w, which is lost all over the field."""
+        """Two for ρ_w, which is lost all over the field, and with many votes."""
         return STEEP[aim].uncut if aim in STEEP else 1
 
     def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> SelectedItems:
@@ -362,10 +370,11 @@ def _described(fitted: FittedVotes, votes: Sequence[VotesOf]) -> dict[str, Any]:
 def spread_appearances(n_items: int, n_ballots: int, keep: float, n_comparisons: int, aim: str = BOTH) -> Plan:
     """The plan of at most `n_comparisons` comparisons with appearances as the protocol likes them.
 
-    For both ρ_w and τ_w M of ballot k is proportional to `PROFILE` (for another number of ballots interpolated between
-    its ends). For one of them an item of rank r is to appear in proportion to (r + 2)^−γ, the mean over the items
-    that come to ballot k and go no further, and the first of the ballots of all items has its share (`STEEP`). Each M
-    is at least 2 and as large as the budget allows; what whole numbers leave over goes to the later ballots first.
+    For both ρ_w and τ_w (`BOTH`) M of ballot k is proportional to `PROFILE`, for another number of ballots interpolated
+    between its ends. For the other `AIMS` an item of rank r is to appear in proportion to (r + 2)^−γ, the mean over the
+    items that come to ballot k and go no further, and the first of the ballots of all items has its share (`STEEP`).
+    Each M is at least 2 and as large as the budget allows; what whole numbers leave over goes to the later ballots
+    first.
 
     Raises `PlanError` where even two appearances in each ballot cost more, or for none of the `AIMS`.
 

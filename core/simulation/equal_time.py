@@ -429,7 +429,7 @@ def simulate_equal_time(
 
 
 def at_times(found: EqualTime, times: Times, goal: str = "both") -> Recommended:
-    """The kinds at these times, judged by ρ_w, τ_w or ("both") their mean, as plans are (`search.GOALS`).
+    """The kinds at these times, judged by ρ_w, τ_w or ("both") their mean, as plans are (`protocols.base.GOALS`).
 
     Recommended is the best of the kinds that are ahead of comparisons by two standard errors of the difference, panel
     by panel; else comparisons. Raises `InputError` for another goal.

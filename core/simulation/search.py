@@ -17,7 +17,7 @@ from ..base.parallel import Switch, check_workers, spread, workers_for
 from ..errors import InputError, PlanError
 from ..plan import Plan
 from ..protocols import protocol_of
-from ..protocols.base import AIMS, BOTH
+from ..protocols.base import BOTH, GOALS
 from ..tables import Floats
 from .campaign import WORTH_VOTES, CampaignSeries, accuracy_of
 from .conventions import PLANNING
@@ -36,7 +36,6 @@ USUAL_TIMES = 4  # campaigns that the spread of differences over all plans count
 PIECE = 10  # campaigns between two looks at whether to stop
 HELD_OUT = 200  # campaigns on fresh seeds that the winner is judged by
 PAPER_BALLOTS, PAPER_KEEP = 7, 0.5  # section 4.2 of the paper
-GOALS = AIMS
 
 
 @dataclass(frozen=True)
@@ -81,16 +80,16 @@ class _Judged(NamedTuple):
         return Candidate(self.plan, float(values.mean()), error, len(values))
 
 
-def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper", aim: str = BOTH) -> list[Plan]:
+def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper", goal: str = BOTH) -> list[Plan]:
     """The plans that a search looks at: up to 10 ballots, six values of α, M even, rising or falling over the ballots.
 
-    For a protocol with M of its own (`Protocol.plan_within`) also that, and that for the `aim`.
+    For a protocol with M of its own (`Protocol.plan_within`) also those of the shapes that it has for the `goal`.
 
     Raises `PlanError` where the budget pays for none.
     """
     plans: dict[tuple, Plan] = {}
     asked = protocol_of(protocol)
-    refused = ""
+    shapes, refused = asked.shapes(goal, 2 * n_comparisons / n_items), ""
     for n_ballots in range(1, MOST_BALLOTS + 1):
         for keep in KEEPS[: 1 if n_ballots == 1 else None]:
             for shape in SHAPES if n_ballots > 1 else ("even",):
@@ -100,7 +99,7 @@ def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper", aim:
                     refused = refused or str(error)
                     continue
                 plans.setdefault(_shape(plan), plan)
-            for own in dict.fromkeys((BOTH, aim)) if asked.about.own_appearances and n_ballots > 1 else ():
+            for own in shapes if n_ballots > 1 else ():
                 with suppress(PlanError):
                     plan = asked.plan_within(n_items, n_ballots, keep, n_comparisons, own)
                     plans.setdefault(_shape(plan), plan)

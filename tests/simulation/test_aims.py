@@ -35,7 +35,7 @@ def test_ballots_of_all_items_come_before_the_first_cut():
     assert [other.uncut for other in at_other_budgets(Plan(60, 3, 0.5, 20, 2))] == [2] * 7
 
 
-@pytest.mark.parametrize("aim", ["rho_w", "tau_w"])
+@pytest.mark.parametrize("aim", ["both_many", "rho_w", "tau_w"])
 def test_appearances_follow_the_rank(aim):
     """Of an item that goes no further than ballot k: Σ M of ballots 1…k, in proportion to the mean of (rank + 2)^−γ."""
     plan, steep = spread_appearances(990, 7, 0.5, 400_000, aim), STEEP[aim]
@@ -55,7 +55,7 @@ def test_the_default_is_as_it_was_and_others_are_refused():
     for aim in AIMS:
         assert spread_appearances(21, 1, 0.5, 200, aim).appearances == (19,)
         assert PROTOCOLS["paper"].plan_within(60, 3, 0.5, 900, aim) == PROTOCOLS["paper"].plan_within(60, 3, 0.5, 900)
-    with pytest.raises(PlanError, match="The aim is one of both, rho_w, tau_w, found 'rho'"):
+    with pytest.raises(PlanError, match="The aim is one of both, both_many, rho_w, tau_w, found 'rho'"):
         spread_appearances(990, 7, 0.5, 19_660, "rho")
     with pytest.raises(PlanError, match="990 comparisons are too few"):
         spread_appearances(990, 7, 0.5, 990, "rho_w")
@@ -82,8 +82,17 @@ def test_a_plan_stores_its_aim_only_where_it_has_one(tmp_path):
     assert read_plan(store, copy) == aimed
 
 
+def test_with_many_votes_a_search_for_both_figures_looks_at_two_ballots_of_all_items_too():
+    few, many = plans_within(60, 740, "runoff"), plans_within(60, 760, "runoff")
+    assert ({plan.uncut for plan in few}, {plan.uncut for plan in many}) == ({1}, {1, 2})
+    assert spread_appearances(60, 4, 0.5, 760, "both_many") in many
+    assert {plan.uncut for plan in plans_within(60, 760, "runoff", "tau_w")} == {1}
+    assert PlanSettings(protocol="runoff", aim="both_many").goal == "both"
+    assert PlanSettings(protocol="runoff", aim="tau_w").goal == "tau_w"
+
+
 def test_a_search_for_one_figure_looks_at_plans_for_it():
-    both, of_rho = plans_within(60, 900, "runoff"), plans_within(60, 900, "runoff", "rho_w")
+    both, of_rho = plans_within(60, 700, "runoff"), plans_within(60, 700, "runoff", "rho_w")
     assert {plan.uncut for plan in both} == {1}
     assert set(both) < set(of_rho)
     assert {plan.uncut for plan in set(of_rho) - set(both)} == {2}

@@ -58,7 +58,7 @@ def _box(
     )
     if measured is None:
         return
-    view = equal_time.view_of(measured.result, times, settings.aim)
+    view = equal_time.view_of(measured.result, times, settings.goal)
     st.markdown(f"**{frame.plain(view.headline)}**")
     config = named(equal_time.HELP)
     for name, form in (("seconds", "%.1f"), ("judgements", "localized")):

@@ -171,7 +171,8 @@ def _aim(start: PlanSettings, protocol: str, key: str, locked: bool, on_change: 
         help=(
             "ρ_w asks for ranks that are near, all over the field: the first two ballots have all items, and "
             "appearances hardly rise to the top. τ_w asks for the right order of the very top: most votes go there. "
-            "What one gains the other loses."
+            "What one gains the other loses. From some 25 votes per item on, both gain by a second ballot of all "
+            "items; with fewer, the first one now and then loses a good item."
         ),
     )
     return str(chosen)

@@ -16,9 +16,9 @@ from core.jobs import lifecycle as rows
 from core.plan import Plan
 from core.plan.budgets import affordable_comparisons
 from core.protocols import protocol_of
-from core.protocols.base import AIMS
+from core.protocols.base import AIMS, GOALS
 from core.simulation.forecast import ForecastAssumptions
-from core.simulation.search import GOALS, Search
+from core.simulation.search import Search
 from core.store.projects.plans import PlanSettings
 from core.store.projects.project_commands import Project
 from core.store.scores.forecasts import GuessSource, known_search
@@ -135,7 +135,7 @@ def _search_result(search: Search, request: PlannerRequest, *, locked: bool) -> 
             "Use this plan",
             icon=":material/check:",
             on_click=_use,
-            args=(plan, request),
+            args=(plan, request, search.goal),
             key=f"use-{request.key}",
             disabled=locked,
         )
@@ -145,11 +145,11 @@ def _goal_text(goal: str) -> str:
     return "the mean of ρ_w and τ_w" if goal == "both" else GOALS[goal]
 
 
-def _use(plan: Plan, request: PlannerRequest) -> None:
-    """Put a plan into the widgets; its aim is the one that has as many ballots of all items."""
+def _use(plan: Plan, request: PlannerRequest, goal: str) -> None:
+    """Put a plan into the widgets; its aim is the goal, or the first that has as many ballots of all items."""
     key, protocol = request.key, protocol_of(request.settings.protocol)
     if plan.uncut != protocol.uncut(request.settings.aim):
-        st.session_state[f"aim-{key}"] = next(aim for aim in AIMS if protocol.uncut(aim) == plan.uncut)
+        st.session_state[f"aim-{key}"] = next(aim for aim in (goal, *AIMS) if protocol.uncut(aim) == plan.uncut)
     st.session_state[f"n_ballots-{key}"] = plan.n_ballots
     st.session_state[f"keep-{key}"] = plan.keep
     st.session_state[f"m-{key}"] = planner.appearances_text(plan.appearances_by_ballot)

@@ -25,7 +25,7 @@ from ...plan import Plan
 from ...plan.budgets import appearances_for_cost
 from ...plan.campaign_plan import Cost, check_limits, cost
 from ...protocols import collectable, protocol_of
-from ...protocols.base import AIMS, BOTH
+from ...protocols.base import AIMS, BOTH, GOALS
 from ...protocols.paper import Paper
 from ...questions import round_kinds
 from ...questions.comparison_page import Wording, check_examples
@@ -138,6 +138,11 @@ class PlanSettings:
     protocol: str = DEFAULT  # see `core/protocols`
     checks: CheckSettings | None = None
     aim: str = BOTH  # of `AIMS`; another one is for protocols with appearances of their own
+
+    @property
+    def goal(self) -> str:
+        """What of `GOALS` the aim is for."""
+        return self.aim if self.aim in GOALS else BOTH
 
     def plan(self, n_items: int) -> Plan:
         """The plan for so many items; `PlanError` if no campaign could follow it."""

@@ -148,8 +148,9 @@ def make_search(
 
 
 def _search_params(guess: ForecastAssumptions, n_comparisons: int, protocol: str, goal: str) -> dict[str, Any]:
-    """A search for one figure alone looks at plans of its own since there are aims."""
-    aim: dict[str, Any] = {} if goal == BOTH else {"aims": 1}
+    """A search for one figure alone looks at plans of its own since there are aims, one for both since there are two
+    shapes for that."""
+    aim: dict[str, Any] = {"aims": 2 if goal == BOTH else 1}
     return _params("search", guess, n_comparisons=n_comparisons, protocol=protocol, goal=goal, **aim)
 
 
