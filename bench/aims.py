@@ -88,8 +88,8 @@ def campaign(similarity: Floats, design: str, n_comparisons: int, quick: bool, s
         sizes, appearances = list(plan.sizes), list(plan.appearances_by_ballot)
     else:
         whole, gamma, share, last, *ballots = design.split(",")
-        shape = int(whole), float(gamma), float(share), int(last), *map(int, ballots)
-        sizes, appearances = schedule(len(similarity), n_comparisons, *shape)
+        shape = int(whole), float(gamma), float(share), int(last)
+        sizes, appearances = schedule(len(similarity), n_comparisons, *shape, int(ballots[0]) if ballots else 7)
     rng = np.random.default_rng(seed)
     protocol = (QuickScheduled if quick else Scheduled)(sizes, appearances)
     voters = draw_panel(Panel(100), rng)
