@@ -18,7 +18,7 @@ from .voter_effects import LONGEST_STEP, Data, Effects, Likelihood
 
 STEPS = "joint"  # what a stored fit says of its steps: a later way to the optimum gets a name of its own
 MOST_STEPS = 200
-MOST_IN_VAIN = 20  # steps of scores and effects without a smaller derivative; at most 8 were seen before an end
+MOST_IN_VAIN = 30  # steps of scores and effects without a smaller derivative; at most 19 were seen before an end
 MOST_HALVINGS = 30
 ROUNDING = 1e-14  # relative error of the objective
 NEAR = 2.0  # largest derivative from which on Newton's own steps are tried
