@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from core.errors import DisconnectedError, InputError, NotConvergedError
-from core.scores import expected_borda, fit_bradley_terry
+from core.scores import expected_borda, fit_bradley_terry, newton
 from core.scores.bradley_terry import EXACT_BORDA, RIDGE, TOLERANCE, fit_with_voters
 from core.scores.newton import Start, minimise
 from core.scores.pair_graph import PairGraph
@@ -409,8 +409,12 @@ def test_where_only_neighbours_meet_the_fit_settles_too(seeds):
         assert fit.gradient_norm <= TOLERANCE
 
 
-def test_coin_tosses_by_the_thousand_are_left_soon_and_all_votes_count_alike():
-    """Their effects wander: with 99,000 items 200 steps took two minutes and came to no end."""
+def test_coin_tosses_by_the_thousand_are_left_soon_and_all_votes_count_alike(monkeypatch):
+    """Their effects wander: with 99,000 items 200 steps took two minutes and came to no end.
+
+    Where they wander hangs on the last bits of another processor; that they do so for some steps doesn't.
+    """
+    monkeypatch.setattr(newton, "MOST_IN_VAIN", 8)
     rng = np.random.default_rng(1)
     first = rng.integers(5000, size=50_000)
     second = (first + rng.integers(1, 5000, size=50_000)) % 5000
