@@ -24,8 +24,10 @@ import traceback
 import warnings
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FunctionType
 
@@ -192,24 +194,34 @@ def by_coverage(target: Target, seconds: float) -> None:
 @click.option("--minutes", default=10.0, show_default=True, help="Of processor time, for each reader.")
 @click.option("--seed", default=1, show_default=True, help="Of the mutations.")
 @click.option("--atheris", "with_atheris", is_flag=True, help="Let atheris choose the mutations of one reader.")
-def main(readers: tuple[str, ...], minutes: float, seed: int, with_atheris: bool) -> None:
+@click.option("--processes", default=os.cpu_count(), show_default="one a processor", help="Readers side by side.")
+def main(readers: tuple[str, ...], minutes: float, seed: int, with_atheris: bool, processes: int) -> None:
     """Damage, read, count."""
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    _fence()
     unknown = set(readers) - set(TARGETS)
     if unknown:
         raise click.UsageError(f"No such reader: {', '.join(sorted(unknown))}. There are {', '.join(TARGETS)}.")
     if with_atheris:
         by_coverage(TARGETS[readers[0]], 60 * minutes)
-    n_findings = 0
+    n_findings, names = 0, readers or tuple(TARGETS)
     click.echo("| reader | files | findings |\n|---|---|---|")
-    for name in readers or TARGETS:
-        n_read, findings = fuzz(TARGETS[name], 60 * minutes, random.Random(f"{seed} {name}"))
-        click.echo(f"| {name} | {n_read:,} | {len(findings)} |")
-        for data, found in findings.values():
-            path = keep(TARGETS[name], data, found)
-            click.echo(f"{found.kind}: {os.path.relpath(path)} ({len(data):,} bytes)", err=True)
-        n_findings += len(findings)
+    with ProcessPoolExecutor(processes, initializer=_fence) as pool:
+        for name, (n_read, findings) in zip(names, pool.map(partial(_fuzzed, minutes, seed), names), strict=True):
+            click.echo(f"| {name} | {n_read:,} | {len(findings)} |")
+            for data, found in findings.values():
+                path = keep(TARGETS[name], data, found)
+                click.echo(f"{found.kind}: {os.path.relpath(path)} ({len(data):,} bytes)", err=True)
+            n_findings += len(findings)
     sys.exit(1 if n_findings else 0)
+
+
+def _fence() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def _fuzzed(minutes: float, seed: int, name: str) -> tuple[int, dict[str, tuple[bytes, Finding]]]:
+    """What `fuzz` finds of a reader, by its name."""
+    return fuzz(TARGETS[name], 60 * minutes, random.Random(f"{seed} {name}"))
 
 
 if __name__ == "__main__":

@@ -223,8 +223,7 @@ def campaign(kind: Kind, pool: Floats, rng: np.random.Generator, resamples: int,
     moved = _resampled(_held(kind, z, Runoff.name, rng), resamples, exact, rng)
     fit = moved.fit
     own = expected_borda(fit.theta, lapse=fit.lapse)
-    bounds = [expected_borda(end, lapse=fit.lapse, field=fit.theta) for end in moved.score_intervals()]
-    lower, upper = np.minimum(bounds[0], own), np.maximum(bounds[1], own)
+    lower, upper = moved.borda_intervals(own)
     best, worst = moved.rank_intervals()
     held = np.array([(lower <= score) & (score <= upper), (best <= rank) & (rank <= worst)])
     normal = -ndtri((rank - 0.5) / kind.items)

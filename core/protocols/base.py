@@ -42,8 +42,9 @@ N_TOP = 10  # the top that is spoken of: what of it a cut may lose, what another
 FEWEST_VOTERS = 4  # fewest that have halves
 RESAMPLES = 300  # of the voters, behind an interval
 # How intervals' bounds are made, as a stored fit names it: percentiles of resampled scores as they are (no name), or
-# widened for few voters and few votes; or by the standard errors of a fit of all votes.
-PLAIN, WIDENED, FITTED = "", "widened", "fitted"
+# widened for few voters and few votes; those, widened for what isn't known of the voters' lapse and curve; or by the
+# standard errors of a fit of all votes.
+PLAIN, WIDENED, BY_LAPSE, FITTED = "", "widened", "lapse", "fitted"
 WORTH_VOTES = 4_000_000  # votes scored in all, from which on more processes are started
 
 
@@ -268,7 +269,7 @@ class Protocol(ABC):
     ) -> Scored:
         """The scores after the last ballot with the columns `lower` and `upper`, or with a note why they are empty.
 
-        bounds : how a stored fit says they were made, `PLAIN`, `WIDENED` or `FITTED`; None as the protocol does now.
+        bounds : how a stored fit says they were made, `PLAIN`, `WIDENED`, …; None as the protocol does now.
         """
         made = self.bounds if bounds is None else bounds
         n_voters = len(np.unique(np.concatenate([ballot.voter for ballot in votes])))

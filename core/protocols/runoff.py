@@ -34,6 +34,7 @@ from .base import (
     AIMS,
     BOTH,
     BOTH_MANY,
+    BY_LAPSE,
     N_TOP,
     PLAIN,
     RESAMPLES,
@@ -100,6 +101,7 @@ class Runoff(Protocol):
     """Near neighbours meet, who may matter most goes on, θ of all votes ranks every item."""
 
     name = "runoff"
+    bounds = BY_LAPSE
     about = ProtocolInfo(
         label="Runoff's own",
         offered="Runoff’s own: near neighbours meet",
@@ -244,11 +246,14 @@ class Runoff(Protocol):
             moved = resample_voters(
                 fitted.fit, (first, second, outcome, voter), resamples=RESAMPLES, rng=rng, workers=None
             )
-            for name, theta, wider in zip(
-                names, moved.score_intervals(level, plain=plain), (np.minimum, np.maximum), strict=False
-            ):
-                bound = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)
-                columns[name] = wider(bound, fitted.scores)
+            if made == BY_LAPSE:
+                columns |= dict(zip(names[:2], moved.borda_intervals(fitted.scores, level), strict=True))
+            else:
+                for name, theta, wider in zip(
+                    names, moved.score_intervals(level, plain=plain), (np.minimum, np.maximum), strict=False
+                ):
+                    bound = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)
+                    columns[name] = wider(bound, fitted.scores)
             columns |= dict(zip(names[2:], moved.rank_intervals(level, plain=plain), strict=True))
             tied = fitted.items[moved.tied_for_first(level)].tolist()
         columns = {**scores.columns, "error": fitted.fit.standard_error, **columns}

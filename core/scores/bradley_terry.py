@@ -18,12 +18,14 @@ predict go by it under any protocol.
 
 References: Bradley, Terry (1952), Rank analysis of incomplete block designs, Biometrika 39; Hunter (2004), MM
 algorithms for generalized Bradley–Terry models, Annals of Statistics 32 (when a fit exists); Chen, Bennett,
-Collins-Thompson, Horvitz (2013), Pairwise ranking aggregation in a crowdsourced setting, WSDM (voters who guess).
+Collins-Thompson, Horvitz (2013), Pairwise ranking aggregation in a crowdsourced setting, WSDM (voters who guess);
+Haley (1952), Estimation of the dosage mortality relationship when the dose is subject to error, Stanford technical
+report 15 (the logistic and the normal curve).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
-from scipy.special import expit
+from scipy.special import expit, ndtr
 
 from ..errors import InputError, NotConvergedError
 from ..tables import Bools, Floats, Ints
@@ -48,6 +50,7 @@ TOLERANCE = 1e-6
 EXACT_BORDA = 2000  # items up to which expected Borda scores are plain sums
 KNOT_DISTANCE = 0.05
 CELLS = 4_000_000
+NORMAL_UNIT = 1.702  # logits to a unit of the normal curve at which the two are nearest, within .01: Haley (1952)
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,20 @@ class BradleyTerry:
     def voter_lapse(self) -> Floats:
         """ε of each voter."""
         return self.effects.lapse
+
+    @property
+    def lapse_error(self) -> float:
+        """Standard error of the mean ε of the people whom the voters stand for; 0 where all are taken to have `lapse`.
+
+        Two things make it: what votes and priors leave unknown of each voter's ε, and how much voters differ.
+        """
+        effects = self.effects
+        if not effects.free[1]:
+            return 0.0
+        lapse, n = effects.lapse, len(effects.lapse)
+        unknown = lapse * (1.0 - 2.0 * lapse) * self.likelihood.effects_error()[int(effects.free[0])]
+        between = float(np.var(lapse, ddof=1)) if n > 1 else 0.0
+        return float(np.sqrt(np.mean(unknown**2) / n + between / n))
 
     @cached_property
     def standard_error(self) -> Floats:
@@ -227,13 +244,25 @@ def fit_bradley_terry(
     )
 
 
-def expected_borda(theta: ArrayLike, *, lapse: float = DEFAULT_LAPSE, field: ArrayLike | None = None) -> Floats:
+def normal_curve(gap: Floats) -> Floats:
+    """P(i beats j) by the gap θi − θj in logits, where opinions scatter as the normal distribution does."""
+    return np.asarray(ndtr(gap / NORMAL_UNIT))
+
+
+def expected_borda(
+    theta: ArrayLike,
+    *,
+    lapse: float = DEFAULT_LAPSE,
+    field: ArrayLike | None = None,
+    curve: Callable[[Floats], Floats] = expit,
+) -> Floats:
     """The mean over all other items j of P(i beats j): what x of ballot 1 would be with votes without end.
 
     Parameters
     ----------
     theta : Bradley–Terry scores, shape (n,) with n ≥ 2; lapse : ε.
     field : scores of all items where `theta` are some that are not among them; default `theta` itself.
+    curve : P(i beats j) by the gap θi − θj, without lapses: the fit's logistic one, or `normal_curve`.
 
     Returns shape (n,), in [ε, 1 − ε], rising with θ. Above 2,000 items computed exactly at knots 0.05 logits
     apart and interpolated between them (cubic spline, error below 1e-8), so O(n) apart from a factor of the range.
@@ -249,20 +278,20 @@ def expected_borda(theta: ArrayLike, *, lapse: float = DEFAULT_LAPSE, field: Arr
     if not 0 <= lapse <= 0.5:
         raise InputError(f"The lapse must be from 0 to 0.5, found {lapse!r}.")
     if len(scores) <= EXACT_BORDA or np.ptp(scores) / KNOT_DISTANCE > len(scores):
-        sums = _sums_of_wins(scores, others)
+        sums = _sums_of_wins(scores, others, curve)
     else:
         knots = np.arange(scores.min() - KNOT_DISTANCE, scores.max() + 2 * KNOT_DISTANCE, KNOT_DISTANCE)
-        sums = CubicSpline(knots, _sums_of_wins(knots, others))(scores)
+        sums = CubicSpline(knots, _sums_of_wins(knots, others, curve))(scores)
     if own:
         return np.asarray(lapse + (1.0 - 2.0 * lapse) * (sums - 0.5) / (len(others) - 1))
     return np.asarray(lapse + (1.0 - 2.0 * lapse) * sums / len(others))
 
 
-def _sums_of_wins(scores: Floats, others: Floats) -> Floats:
-    """Σ_j logistic(θ_i − θ_j), a block of i at a time."""
+def _sums_of_wins(scores: Floats, others: Floats, curve: Callable[[Floats], Floats]) -> Floats:
+    """Σ_j curve(θ_i − θ_j), a block of i at a time."""
     size = max(1, CELLS // len(others))
     blocks = [scores[at : at + size] for at in range(0, len(scores), size)]
-    return np.concatenate([expit(block[:, None] - others).sum(axis=1) for block in blocks])
+    return np.concatenate([curve(block[:, None] - others).sum(axis=1) for block in blocks])
 
 
 def _data(a: Ints, b: Ints, y: Floats, voter: ArrayLike | None, flipped: ArrayLike | None) -> tuple[Data, int]:

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from scipy.special import ndtri
+from scipy.special import expit, ndtri
 
 from ..base.estimates import MIN_VOTERS, widened_tails
 from ..base.parallel import Progress, check_workers, spread, workers_for
@@ -41,7 +41,7 @@ from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
 from ..tables import Floats, Ints, VoteColumns
 from .borda import VotesOf, chained, check_range, places_of, updated_mean
-from .bradley_terry import BradleyTerry, expected_borda
+from .bradley_terry import BradleyTerry, expected_borda, normal_curve
 from .newton import Start, minimise
 from .pair_graph import PairGraph
 from .voter_effects import Data, Effects, Likelihood
@@ -84,6 +84,24 @@ class Resamples:
         if not plain:
             lower, upper = (self.fit.theta + self.scatter * (end - self.fit.theta) for end in (lower, upper))
         return lower, upper
+
+    def borda_intervals(self, scores: Floats, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Intervals of the share of votes each item would win against all others, around its `scores`, (n_items,) each.
+
+        The bounds of θ as expected Borda scores, by the logistic curve or the normal one, whichever lies further out,
+        since votes hardly tell the two apart; and drawn out by the voters' lapse, of which the fit takes the usual one:
+        an item that wins every clear comparison falls short of 1 by nothing else.
+        """
+        fit = self.fit
+        far = ndtri(_tails(level)[1]) * fit.lapse_error * np.abs(2.0 * scores - 1.0) / (1.0 - 2.0 * fit.lapse)
+        result = []
+        for theta, side, outer in zip(self.score_intervals(level), (-1.0, 1.0), (np.fmin, np.fmax), strict=True):
+            by_curve = (
+                expected_borda(theta, lapse=fit.lapse, field=fit.theta, curve=curve) for curve in (expit, normal_curve)
+            )
+            bound = outer(scores, outer(*by_curve))
+            result.append(np.clip(scores + side * np.hypot(bound - scores, far), 0.0, 1.0))
+        return result[0], result[1]
 
     def rank_intervals(self, level: float = 0.9, *, plain: bool = False) -> tuple[Ints, Ints]:
         """The best and the worst rank of each item, whole numbers, (n_items,) each; 0 for items without votes.

@@ -177,7 +177,8 @@ def test_only_a_fit_by_other_steps_may_differ_by_more_than_last_bits(store, proj
     [
         ("paper", "", "fitted"),
         ("paper", "widened", "fitted"),
-        pytest.param("runoff", "", "widened", marks=pytest.mark.release),
+        pytest.param("runoff", "widened", "lapse", marks=pytest.mark.release),
+        pytest.param("runoff", "", "lapse", marks=pytest.mark.release),
     ],
 )
 def test_bounds_of_before_replay_as_they_were(store, monkeypatch, name, made, now):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from core.errors import InputError
 from core.metrics import spearman, weighted_spearman
@@ -100,6 +101,28 @@ def test_few_voters_and_few_votes_widen_intervals(n_voters):
     best, worst = found.rank_intervals(plain=True)
     assert (best == np.minimum(np.quantile(ranks, 0.05, axis=0, method="lower"), own)).all()
     assert (worst == np.maximum(np.quantile(ranks, 0.95, axis=0, method="higher"), own)).all()
+
+
+def test_intervals_of_scores_know_neither_the_lapse_nor_the_curve():
+    """By hand: the further of two curves, and the lapse's standard error at right angles to that of θ."""
+    first, second, outcome, voter = votes(n_votes=900)
+    outcome[second == 0], outcome[first == 0] = 0.0, 1.0
+    fit = fit_bradley_terry(first, second, outcome, voter=voter, n_items=30, ridge=0.1)
+    found = resample_voters(fit, (first, second, outcome, voter), resamples=100, rng=np.random.default_rng(1))
+    scores = fit.expected_borda()
+    low, high = found.borda_intervals(scores)
+    for side, bound, theta in zip((-1, 1), (low, high), found.score_intervals(), strict=True):
+        far = np.zeros(30)
+        for curve in (lambda gap: 1 / (1 + np.exp(-gap)), lambda gap: norm.cdf(gap / 1.702)):
+            end = 0.03 + 0.94 * curve(theta[:, None] - fit.theta).mean(axis=1)
+            far = np.maximum(far, side * (end - scores))
+        by_lapse = 1.645 * fit.lapse_error * abs(2 * scores - 1) / 0.94
+        assert side * (bound - scores) == pytest.approx(np.sqrt(far**2 + by_lapse**2), abs=1e-5)
+    assert high[0] > 0.97  # what the usual lapse lets an item reach that never loses
+    assert low.min() >= 0
+    assert high.max() <= 1
+    alike = fit_bradley_terry(first, second, outcome, n_items=30, ridge=0.1)
+    assert alike.lapse_error == 0
 
 
 def test_the_same_seed_gives_the_same_resamples():
