@@ -564,7 +564,7 @@ def test_checks_of_the_votes_stand_before_the_end_of_a_ballot(empty, visit):
     accept_upload(empty, project_id, odd, "results.csv")
     app = visit("collect", project_id)
     assert not app.exception
-    assert "*ever* left chose left in 42 of 42 answers. Their votes still count." in words(app)
+    assert "*ever* left chose the left or upper pair in 42 of 42 answers. Their votes still count." in words(app)
     assert "none of 42 answered comparisons was answered by two voters" in words(app)
     (table,) = [table.value for table in app.dataframe if "what it changed" in table.value]
     assert table["what it changed"][0].startswith("First ranking: ")

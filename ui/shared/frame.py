@@ -331,7 +331,7 @@ def _show_campaign(chosen: Project) -> None:
 
 
 def begin_project() -> NoReturn:
-    """Go to the Project page, where what makes a new project then stands first."""
+    """Go to the Project page, which then shows what makes a new project and nothing else."""
     st.session_state["_begins"] = True
     st.switch_page(st.session_state["_pages"]["project"])
 
@@ -353,6 +353,7 @@ def lead_on(key: str, **query: str) -> NoReturn:
 def _pick() -> None:
     st.session_state["project_id"] = st.session_state["_picked"]
     st.query_params["project"] = st.session_state["_picked"]
+    st.session_state["_begins"] = False
     st.session_state["_go_on"] = True
 
 
