@@ -472,9 +472,9 @@ _COMPACT = """<style>
   }
 }
 </style>"""
-# Messages have the room beside Streamlit's bar, which is there in any case, so that a message of two lines, on a phone of
-# three, moves nothing on the page, neither as it comes nor as it goes; a longer one moves it by what is more. On a phone
-# the button of the side bar is in that room.
+# Messages have the room beside Streamlit's bar, which is there in any case, so that a message of two lines, on a phone
+# of three, moves nothing on the page, neither as it comes nor as it goes; a longer one moves it by what is more. On a
+# phone the button of the side bar is in that room.
 _NOTICES = """<style>
 [data-testid="stLayoutWrapper"]:has(> .st-key-notices) {
   min-height: 3.75rem; margin: -3.75rem 0 -1rem; position: relative; z-index: 999991; pointer-events: none
