@@ -103,7 +103,7 @@ def test_a_message_moves_nothing_and_covers_nothing(
     before = box_of(title)
     visitor.unfold("Settings of this project")
     visitor.press("Save")  # from far below the title
-    notice = visitor.main.get_by_role("alert").filter(has_text="The settings are saved.")
+    notice = visitor.main.get_by_role("status").filter(has_text="The settings are saved.")
     expect(notice).to_be_in_viewport()
     assert box_of(title) == before
     assert box_of(notice)["bottom"] <= before["y"]
