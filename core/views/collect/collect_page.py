@@ -240,7 +240,8 @@ def voters_said(progress: Progress) -> str:
         weigh = "" if effective == str(progress.voters) else f", who weigh as much as {effective} with equal shares"
         parts = [f"{parts[0]}{weigh}: the busiest gave {percent(progress.top_share)} of the votes"]
     if progress.simulated:
-        parts.append(f"{progress.simulated:,} of {many(progress.votes, 'vote')} by simulated voters")
+        share = "all" if progress.simulated == progress.votes else f"{progress.simulated:,} of"
+        parts.append(f"{share} {many(progress.votes, 'vote')} by simulated voters")
     elif progress.votes > progress.answered:
         parts.append(f"{many(progress.votes, 'vote')} in all")
     if progress.short_items and progress.share >= MOST:
