@@ -40,7 +40,6 @@ def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
         over_quota(view.workload)
         voters_box(store, project, stage.ballot, view.workload)
     if view.may_close:
-        st.markdown(f"##### Close {stage.called}")
         close_steps(project, view, stage)
     st.markdown("##### 1. Give it to voters")
     pages = tasks.load(store, stage.ballot, settings, project.notion)

@@ -27,18 +27,18 @@ if not st.session_state.get("project_id"):
     new_box()
     frame.stop()
 
+if st.session_state.get("_begins"):  # asked for by a button: a page of its own, and nothing of another project
+    st.title("New project")
+    new_box()
+    if st.button("Cancel", icon=":material/close:"):
+        st.session_state["_begins"] = False
+        st.rerun()
+    frame.stop()
+
 project = frame.project()
 view = cache.load_overview(frame.store(), project)
 
 st.title(frame.plain(project.name))
-begins = bool(st.session_state.get("_begins"))  # asked for by a button: then it stands first
-if begins:
-    with st.container(border=True):
-        st.markdown("##### A new project")
-        new_box()
-        if st.button("Cancel", icon=":material/close:"):
-            st.session_state["_begins"] = False
-            st.rerun()
 is_introduced = demo_box.show(project)
 frame.first_line(f"**{frame.plain(view.headline)}**", *([SIMULATED] if view.simulated and not is_introduced else []))
 frame.next_step(view.next_page, frame.plain(view.next_label[:1].lower() + view.next_label[1:]), area_id=view.next_area)
@@ -72,9 +72,8 @@ with st.expander("Settings of this project"), st.form("settings"):
             expected_revision=frame.expected(),
             done=lambda actual: f"The settings are saved. {other_name_text(actual, name)}".rstrip(),
         )
-if not begins:
-    with st.expander("New project, import"):
-        new_box()
+with st.expander("New project, import"):
+    new_box()
 with st.expander("Files, copies, deleting"):
     project_files.files_box(frame.store(), project)
 with st.expander("Log: who did what when"):

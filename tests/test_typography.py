@@ -1,4 +1,4 @@
-"""What people read is set in one way: 73%, a real minus sign, one kind of dash, “for example” in full.
+"""What people read is set in one way: 73%, a real minus sign, one kind of dash, “for example” in full, votes per item.
 
 It reads the texts of the app, the command line and the documentation; voters' pages in other languages follow their own
 language. The figures that a command prints keep the hyphen that other programs read.
@@ -29,6 +29,10 @@ MINUS_BY_HAND = re.compile(r"""replace\(["']-["'], ["'](?:−|\\N\{MINUS)""")
 MINUS = re.compile(r"(?:^|[\s|(±])-\.?\d")
 SHORT = re.compile(r"\b(?:e\.\s?g|i\.\s?e|etc|vs)\.", re.IGNORECASE)
 DOTS = re.compile(r"(?<=\w)\.\.\.(?!\w)")
+PER = re.compile(
+    r"\b(?:[\d.,]*\d|votes|campaigns|cents|items|one|once) an? "
+    r"(?:item|line|cell|kind|second|hour|minute|task|pair|rating|vote|assignment|project)\b"
+)
 DASHES = re.compile(r"(?<=\w) (?:--?|—) (?=\w)|\w—\w")
 
 Places = Iterable[tuple[str, str]]
@@ -93,6 +97,11 @@ def test_documents_have_minus_signs():
     assert found_by(MINUS, prose()) == []
 
 
+def test_a_rate_is_told_by_per():
+    """Votes per item, 0.10 per task: “a” and “an” are articles."""
+    assert found_by(PER, [*prose(), *texts("core/**/*.py", *PAGES)]) == []
+
+
 def test_nothing_is_set_in_a_second_way():
     for rule in (SHORT, DOTS, DASHES):
         assert found_by(rule, [*prose(), *texts(*PAGES)]) == []
@@ -108,6 +117,11 @@ def test_nothing_is_set_in_a_second_way():
         (MINUS, ("| -0.5 |", "(-.1)", "-2"), ("−0.5", "a-2", "2029-01-02", "- 2")),
         (SHORT, ("e.g. this", "and so on, etc."), ("Eqs. 1", "i.i.d.")),
         (DOTS, ("wait...",), ("wait…",)),
+        (
+            PER,
+            ("8 votes an item", "$0.10 a task", "one a pair"),
+            ("8 votes per item", "one is a pair", "votes on an item"),
+        ),
         (DASHES, ("this - that", "this—that", "this -- that"), ("this – that", "x-axis")),
     ],
 )

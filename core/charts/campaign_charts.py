@@ -38,7 +38,7 @@ BALLOT_SHAPES = [
 
 
 def ballot_sizes(sizes: tuple[int, ...], appearances: tuple[int, ...]) -> Chart:
-    """How many items each ballot holds, with the votes an item that stays has gathered by then."""
+    """How many items each ballot holds, with the votes that an item that stays has gathered by then."""
     frame = pd.DataFrame(
         {
             "ballot": [str(k) for k in range(1, len(sizes) + 1)],

@@ -15,7 +15,8 @@ from .campaign_charts import BALLOT_COLOURS, BLUE, FLUSH, GREY, NOTE, ORANGE, Ch
 N_NAMED = 3  # items that are named at the top of the scatter
 BAND = "random rankings"
 VOTES, TOKENS = "other voters", "other tokens"
-LEAST_PLOT = 200  # pixels of what is plotted, without axes and legends
+LEAST_PLOT = 200  # pixels of what is plotted, without axes and legends; of a few rows so many are enough:
+HIGH_ROW = 60
 LEGEND = 32  # pixels of a line of a legend
 NAME, LONG_NAME = 18, 26  # characters of a model's name in a line of an axis, in high rows and in low ones
 PADDING = 0.02  # of a figure, left beside the outermost value
@@ -59,7 +60,7 @@ def figures_by_model(
     if len(top) and figure in top:
         plotted.append(top[figure])
     axis = alt.Axis(**FLUSH, tickCount=8)
-    x, height = _up_to_one(plotted), AROUND + max(LEAST_PLOT, row * len(names))
+    x, height = _up_to_one(plotted), AROUND + _plot_of_rows(len(names), row)
     layers: list[alt.Chart] = []
     if floor:
         band = pd.DataFrame({"from": [floor[0]], "to": [floor[1]]})
@@ -148,6 +149,12 @@ def _up_to_one(plotted: Sequence[pd.Series], *, zero: bool = False) -> alt.Scale
     return alt.Scale(domain=[float(ends[0]), float(min(ends[1], 1.0) if high <= 1 else ends[1])], nice=False)
 
 
+def _plot_of_rows(n_rows: int, row: int) -> int:
+    """The height of what is plotted in a chart of rows: `row` pixels each, and where there are few of them more, up to
+    `LEAST_PLOT` in all. One row is no chart of half a screen."""
+    return max(row * n_rows, min(LEAST_PLOT, HIGH_ROW * n_rows))
+
+
 def _wrapped(letters: int) -> alt.Axis:
     """An axis of names that are broken into lines, so that what is plotted keeps its room on a phone."""
     broken = f"split(replace(datum.label, /(.{{1,{letters}}})(\\s+|$)/g, '$1\\n'), '\\n')"
@@ -192,7 +199,7 @@ def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
     lines = lines.encode(y=alt.Y("first:N", scale=order), y2="last:N", x=x)
     dots = alt.Chart(groups).mark_point(filled=True, size=110, color=BLUE, opacity=1)
     dots = dots.encode(x=x, y=y, tooltip=[_model(), alt.Tooltip("group:N", title="Group")])
-    return alt.layer(lines, dots).properties(height=85 + max(LEAST_PLOT, 34 * len(names)))
+    return alt.layer(lines, dots).properties(height=85 + _plot_of_rows(len(names), 34))
 
 
 def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:

@@ -128,7 +128,7 @@ def needed_of(
 ) -> tuple[list[Needed], list[str]]:
     """What tells the first two models apart, over the items that all cover, and what can't be told.
 
-    votes : where the search begins, 0 for 20 an item; most : the most votes that are tried, 0 for 16 times as many.
+    votes : where the search begins, 0 for 20 per item; most : the most votes that are tried, 0 for 16 times as many.
     Raises `InputError` for fewer than two models.
     """
     if len(comparison.evaluations) < 2:

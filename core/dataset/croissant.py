@@ -242,7 +242,7 @@ def _votes_per_item(facts: Facts) -> str:
         return ""
     votes = facts.dataset["votes"]
     return (
-        f"{votes.min():,} to {votes.max():,} votes an item, {votes.median():g} in the median of {len(votes):,} items; "
+        f"{votes.min():,} to {votes.max():,} votes per item, {votes.median():g} in the median of {len(votes):,} items; "
         f"a vote compares two items; {many(facts.votes.n_overlapping, 'comparison')} answered by several voters."
     )
 

@@ -367,7 +367,7 @@ def cost(
     seconds_per_comparison : mean time t̄ of one vote, above 0.
     comparisons_per_task : comparisons of the plan in one task; the last task of a ballot may have fewer.
     reward : paid for one assignment, that is to each voter who finishes a task; at least 0.
-    fee : the platform's share on top of the reward, 0.2 = 20%. Any fee is at least 0.01 an assignment.
+    fee : the platform's share on top of the reward, 0.2 = 20%. Any fee is at least 0.01 per assignment.
     check_votes : check votes on top of the plan's, in all ballots together, in tasks that there are anyway.
 
     Raises `PlanError` for values out of range.

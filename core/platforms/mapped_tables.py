@@ -53,8 +53,8 @@ class Mapping(ValueMeanings):
     """The column of each of `ROLES`, "" where there is none, and what values mean (`meanings.ValueMeanings`).
 
     Needed are a voter, a choice, and the id of the comparison (as in the table of comparisons), of the task, or the
-    words: four columns, or one a pair with the `separator` that stands between its tokens. `rejected` are the values of
-    `status` that reject an answer. `platform` names where the votes come from: the same name with another one is
+    words: four columns, or one per pair with the `separator` that stands between its tokens. `rejected` are the values
+    of `status` that reject an answer. `platform` names where the votes come from: the same name with another one is
     another voter. With `us_dates` the month stands first in a date. Without any column it is for files whose columns
     are a platform's own.
     """

@@ -204,7 +204,7 @@ def round_files(
         PlatformFile(
             f"{part}-table.csv",
             "Table to fill in (CSV)",
-            "A row a question with what it shows: for colleagues, a form or a script. It comes back as it is.",
+            "One row per question, with what it shows: for colleagues, a form or a script. It comes back as it is.",
             csv,
             lambda: write_questions(shown(), only=only()),
         ),

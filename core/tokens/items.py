@@ -132,7 +132,7 @@ def sample_items(
     if (size is None) == (share is None):
         raise InputError("Give either the number of items an area or the share of them, not both.")
     if size is not None and size < 1:
-        raise InputError(f"At least 1 item an area must be sampled, found {size}.")
+        raise InputError(f"At least 1 item per area must be sampled, found {size}.")
     if share is not None and not 0 < share <= 1:
         raise InputError(f"The share of the items must be over 0 and at most 1, found {share!r}.")
     ITEMS.check(items)

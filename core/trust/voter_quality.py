@@ -34,6 +34,8 @@ from .camps import camps_of
 from .leave_one_out import Predictions, predict
 
 FALSE_FLAGS = 0.05
+# What the sides are called where people read of them: on a phone the pairs stand below each other.
+SIDES = {"left": "the left or upper pair", "right": "the right or lower pair"}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import pandas as pd
 
 from ..base.numbers_in_words import p_said, percent
 from ..errors import InputError
+from .voter_quality import SIDES
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,9 @@ def _sharpness(table: pd.DataFrame, bound: float) -> Asked:
 
 
 def _side(table: pd.DataFrame, bound: float) -> Asked:
-    return table["p_holm"] < bound, lambda v: f"chose left in {v.left:,} of {v.sided:,} answers ({_p(v.p_holm)})"
+    return table[
+        "p_holm"
+    ] < bound, lambda v: f"chose {SIDES['left']} in {v.left:,} of {v.sided:,} answers ({_p(v.p_holm)})"
 
 
 def _p(p: float) -> str:

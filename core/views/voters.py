@@ -23,7 +23,7 @@ from ..store.ballots.ballot_rows import ballots_of
 from ..store.votes.checks import voter_names
 from ..store.votes.exclusions import Exclusion, exclusions_of
 from ..tabular.csv_writing import csv_text, harmless
-from ..trust.voter_quality import VoterQuality
+from ..trust.voter_quality import SIDES, VoterQuality
 from ..trust.voter_rules import RULES, propose
 from .wording import agreement_text, moment
 
@@ -47,7 +47,10 @@ COLUMNS = {
     "known": ("gold_n", "Answers to comparisons whose answer is known."),
     "consistent": ("consistent", "Share of equal answers where the same comparison came to the voter again."),
     "repeats": ("repeat_n", "Answers to comparisons that the voter had answered before."),
-    "left": ("left_share", "Share of answers for the item on the left. Sides are drawn at random, so near one half."),
+    "left": (
+        "left_share",
+        "Share of answers for the left pair, or on a phone the upper one. Sides are drawn at random, so near one half.",
+    ),
     "p (side)": (
         "p_holm",
         (
@@ -238,7 +241,7 @@ class VotersView:
         judged = f"{row['judged']:,} votes: {agrees}, where {expected} is to be expected"
         shared = f"{row['shared']:,} shared comparisons"
         others = many(int(row["others"]), "other voter")
-        left = f"left in {row['left']:,} of {row['sided']:,}"
+        left = f"{SIDES['left']} in {row['left']:,} of {row['sided']:,}"
         timed = f"{many(int(row['timed']), 'answer')} with a time"
         rows = [
             self._line(row, "Agreement with the ranking of the others", "gap", judged),

@@ -27,7 +27,7 @@ FEWEST_FOR_SPEED = 5  # with fewer assignments there is no usual speed
 # What spreadsheets take for a formula. A platform's file must hold a reason as it is, so it can't begin like this.
 PAYMENTS = (
     "voter", "platform", "assignments", "approved", "rejected", "undecided", "comparisons", "votes counted",
-    "minutes", "reward due", "an hour",
+    "minutes", "reward due", "per hour",
 )  # fmt: skip
 
 _COUNTED = {"approved": "approve", "rejected": "reject", "undecided": ""}
@@ -102,7 +102,7 @@ def payments(assignments: pd.DataFrame, *, reward: float, task_size: int) -> pd.
     """What each voter is due, in the columns `PAYMENTS`, by name.
 
     An assignment that isn't rejected pays `reward`; on Label Studio, where it is a single comparison, its share of a
-    task of `task_size`. "an hour" is the wage reached: what is due over the time told, NaN where none was.
+    task of `task_size`. "per hour" is the wage reached: what is due over the time told, NaN where none was.
     """
     frame = ASSIGNMENTS.check(assignments)
     reviews = frame["review"]

@@ -92,6 +92,26 @@ def check_tabs(visitor: Visitor, page: str) -> None:
         assert faults(visitor.page) == [], tab
 
 
+@pytest.mark.release
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_a_message_moves_nothing_and_covers_nothing(
+    own_server: Server, visit: Callable[..., Visitor], size: dict[str, int]
+) -> None:
+    own_server.start()
+    visitor = open_page(visit, own_server, "", size)
+    title = visitor.main.get_by_role("heading", level=1)
+    before = box_of(title)
+    visitor.unfold("Settings of this project")
+    visitor.press("Save")  # from far below the title
+    notice = visitor.main.get_by_role("status").filter(has_text="The settings are saved.")
+    expect(notice).to_be_in_viewport()
+    assert box_of(title) == before
+    assert box_of(notice)["bottom"] <= before["y"]
+    toggle = visitor.page.get_by_test_id("stExpandSidebarButton")
+    if toggle.is_visible():  # on a phone, beside the message
+        assert box_of(toggle)["right"] <= box_of(notice)["x"]
+
+
 def test_a_phone_shows_model_figure_and_interval_pair_and_score(server: Server, visit: Callable[..., Visitor]) -> None:
     visitor = open_page(visit, server, "evaluate", PHONE)
     board = visitor.main.get_by_role("table", name="Leaderboard")

@@ -174,6 +174,18 @@ def test_of_many_models_the_first_are_drawn_and_the_last_label_is_not_cut() -> N
     assert specification(evaluation.told_apart(groups, names))["height"] < 1200
 
 
+def test_a_chart_of_rows_is_as_high_as_its_rows_need() -> None:
+    """One model isn't a dot in half a screen; rows of a few are higher than those of many."""
+
+    def height(n: int) -> int:
+        table = pd.concat([models().head(1)] * n).assign(embedding=[str(number) for number in range(n)])
+        return specification(evaluation.figures_by_model(table, "ρ_w", None, pd.DataFrame()))["height"]
+
+    assert [height(n) - evaluation.AROUND for n in (1, 2, 4, 6, 7)] == [60, 120, 200, 276, 200]
+    groups = pd.DataFrame({"group": ["A", "A"], "embedding": ["a", "b"]})
+    assert specification(evaluation.told_apart(groups, ["a", "b"]))["height"] == 85 + 120
+
+
 def test_names_of_lines_and_band_stand_above_what_is_plotted() -> None:
     """Each line's at a height of its own, and none on a model's interval."""
     yardsticks = pd.DataFrame({"model": ["v", "w"], "ρ_w": [0.8, 0.9]})

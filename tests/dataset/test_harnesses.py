@@ -293,7 +293,7 @@ def test_croissant_has_the_files_the_columns_and_what_the_datasheet_says(publish
         ("personalSensitiveInformation", "pseudonyms"),
         ("dataAnnotationProtocol", "Which two words are more related?"),
         ("dataAnnotationPlatform", "mturk"),
-        ("annotationsPerItem", "4 to 8 votes an item, 8 in the median of 21 items"),
+        ("annotationsPerItem", "4 to 8 votes per item, 8 in the median of 21 items"),
         ("dataReleaseMaintenancePlan", ODD.contact),
         ("dataLimitations", "Provisional"),
         ("dataBiases", "effective number of voters"),

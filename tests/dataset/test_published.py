@@ -190,6 +190,7 @@ def test_the_card_has_the_baselines_as_the_command_tells_them(store, project, tm
         figures = (f"{row[key]['estimate']:.3f}".replace("-", "−") for key in ("rho_w", "tau_w", "rho", "tau"))
         assert f"| {row['model']} | {' | '.join(figures)} |" in card
     assert told["baselines"][1]["rho_w"]["estimate"] == told["models"][0]["rho_w"]["estimate"]
+    assert "*chance* above is the mean of others" in card  # where the two tables part in their last digits
     with pytest.raises(SystemExit):
         main(ask)
     assert "a random ranking" in capsys.readouterr().out
@@ -263,12 +264,15 @@ def odd_words(request, tmp_path_factory):
 
 
 class TestOtherPeoplesReaders:
-    """What the card says in code is carried out as it stands there, in a folder with the unpacked dataset."""
+    """What the card says in code is carried out as it stands there, after the zip was unpacked as it says."""
 
     @pytest.fixture
     def made(self, odd_words, tmp_path, monkeypatch):
         published, _ = odd_words
-        unpacked(published.data, tmp_path, published.filename.removesuffix(".zip"))
+        card = read_published(published.data).files["README.md"].decode()
+        [(file, folder)] = re.findall(r"^    unzip (\S+) -d (\S+)$", card, re.MULTILINE)
+        assert file == published.filename
+        unpacked(published.data, tmp_path, folder)
         monkeypatch.chdir(tmp_path)
         return odd_words
 

@@ -116,7 +116,7 @@ def test_the_tours_cards_are_of_the_demo_only(shipped, visit):
 
 def test_start_my_own_begins_a_project(shipped, visit):
     app = press(visit("project", DEMO_ID), "Start my own")
-    assert "##### A new project" in [text.value for text in app.main.markdown]
+    assert [title.value for title in app.title] == ["New project"]
 
 
 def test_what_source_says_of_the_models_are_the_kept_figures():

@@ -60,7 +60,10 @@ def test_tokens_that_hardly_differ_are_told_until_they_are_left_out(demo, projec
 
 
 def test_fixed_lists_show_no_empty_table_of_pairs_left_out(demo, visit):
-    assert "Pairs to leave out" not in words(visit("tokens", "demo"))
+    app = visit("tokens", "demo")
+    assert "Pairs to leave out" not in words(app)
+    assert "Why they are missing: not in the vocabulary." in words(app)  # of all, so that the table has no column of it
+    assert ["token", "area", "near"] in [list(table.proto.column_order) for table in app.dataframe]
 
 
 def test_tables_of_one_area_and_of_all_open(demo, project, visit):

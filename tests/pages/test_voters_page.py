@@ -69,7 +69,7 @@ def test_rules_are_off_at_first_and_propose_with_reasons(empty, visit):
     labelled(app.toggle, RULES["side"].label).set_value(True).run()
     proposals = next(frame.value for frame in app.dataframe if "rule" in frame.value.columns)
     assert list(proposals["voter"]) == ["W8"]
-    assert "chose left in 42 of 42 answers" in proposals["reason"][0]
+    assert "chose the left or upper pair in 42 of 42 answers" in proposals["reason"][0]
     assert "raises every agreement figure" not in words(app)
     labelled(app.toggle, RULES["pairwise"].label).set_value(True).run()
     assert "raises every agreement figure" in words(app)
@@ -118,7 +118,10 @@ def test_the_proposed_are_chosen_at_one_press_with_their_reasons(empty, visit):
     app = visit("voters", project_id)
     assert "nobody is left out." in words(app)
     (odd,) = [warning.value for warning in app.warning if "Odd" in warning.value]
-    assert odd.replace("\\", "") == "Odd, but still counted: W8 (chose left in 42 of 42 answers (p < 0.001))."
+    assert (
+        odd.replace("\\", "")
+        == "Odd, but still counted: W8 (chose the left or upper pair in 42 of 42 answers (p < 0.001))."
+    )
     labelled(app.toggle, RULES["side"].label).set_value(True).run()
     press(app, "Choose the proposed voter")
     labelled(app.text_input, "Reason").input("always left").run()
@@ -126,7 +129,7 @@ def test_the_proposed_are_chosen_at_one_press_with_their_reasons(empty, visit):
     with empty.read() as conn:
         (kept,) = exclusions_of(conn, project_id)
     assert not [warning for warning in app.warning if "Odd" in warning.value]  # who is left out is told once
-    assert kept.detail["proposed"] == ["chose left in 42 of 42 answers (p < 0.001)"]
+    assert kept.detail["proposed"] == ["chose the left or upper pair in 42 of 42 answers (p < 0.001)"]
     assert "42 of voters who are left out" in words(visit("collect", project_id))
 
 

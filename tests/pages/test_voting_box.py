@@ -164,6 +164,7 @@ def test_one_menu_pauses_and_stops_and_closing_comes_to_the_page_when_most_have_
     assert labels(menu) == ["Pause voting", "Close voting"]
     assert any("have no vote" in warning.value for warning in app.warning)
     assert any(button.label == "Close ballot 1" for button in app.main.button)
+    assert "Close ballot 1" not in texts(app)  # the button says it, and no heading above it says it once more
 
 
 def test_a_page_that_is_still_served_between_ballots_is_told_of_and_can_be_stopped(page, served):
@@ -364,5 +365,5 @@ def test_a_rehearsal_is_offered_and_what_it_found_is_told(page):
     assert "1 thing isn't as it must be." in shown
     assert "Not stored: Anna’s." in shown
     assert "makes 15.00 per hour" in shown
-    assert "2 votes came from people meanwhile: its revision is 3, its count of votes 2." in shown
+    assert "2 answers came from people meanwhile: its revision is 3, its count of answers 2." in shown
     assert any(list(table.value.columns) == ["screen", "words", "buttons"] for table in app.table)

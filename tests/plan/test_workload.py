@@ -126,8 +126,12 @@ def test_who_voted_is_said_and_items_short_of_votes_once_most_have_voted():
         effective_voters=3.2,
         simulated=0,
     )
-    spread = "4 voters; the busiest gave 40% of the votes, which are spread as if 3.2 voters had equal shares"
+    spread = "4 voters, who weigh as much as 3.2 with equal shares: the busiest gave 40% of the votes"
     assert collect_page.voters_said(begun) == f"{spread}."
     assert collect_page.voters_said(replace(begun, answered=90, votes=90, short_items=5)) == (
         f"{spread}; 5 items short of votes."
     )
+    assert collect_page.voters_said(replace(begun, simulated=10)) == f"{spread}; 10 of 40 votes by simulated voters."
+    assert collect_page.voters_said(replace(begun, simulated=40)) == f"{spread}; all 40 votes by simulated voters."
+    even = replace(begun, top_share=0.25, effective_voters=4.0)
+    assert collect_page.voters_said(even) == "4 voters: the busiest gave 25% of the votes."

@@ -293,7 +293,7 @@ class TestWhoLooksOdd:
         view = voters.load(store, project_id)
         assert view.headline.endswith("nobody is left out.")
         ((name, reasons),) = view.odd()
-        assert (name, reasons[-1]) == ("W<8>", "chose left in 0 of 42 answers (p < 0.001)")
+        assert (name, reasons[-1]) == ("W<8>", "chose the left or upper pair in 0 of 42 answers (p < 0.001)")
         assert view.odd_said() == f"Odd, but still counted: W<8> ({'; '.join(reasons)})."
         # Where ids are hashed the sentence has them hashed too.
         assert "W<8>" not in view.odd_said(hashed=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
-from campaigns import PLAN, answer_batch, longer_pair, make_project
+from campaigns import AREAS, PLAN, answer_batch, longer_pair, make_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,8 +23,10 @@ from core.store.ballots.drawing import draw_next_ballot
 from core.store.ballots.simulated import simulate_votes
 from core.store.engine import _open
 from core.store.projects.archive import archive_project, duplicate_project, export_project, restore_project
-from core.store.projects.project_commands import get_project
+from core.store.projects.plans import save_plan
+from core.store.projects.project_commands import create_project, get_project
 from core.store.scores.project_dataset import read_project_dataset
+from core.store.tokens.areas import add_areas
 from core.store.votes.checks import add_gold, counted_votes, gold_of
 from core.store.votes.intake import accept_upload
 from core.store.votes.tallies import ballot_votes, progress_of, write_tallies
@@ -43,6 +45,7 @@ from core.store.voting.owner_commands import (
     withdraw_voter,
 )
 from core.voting import api
+from voting import pages
 
 BASIC = VotingSettings(task_size=4, tasks_per_voter=3, examples=False)
 VISIT = "visit"
@@ -337,6 +340,22 @@ def test_whatever_voters_do_the_rules_hold(tmp_path_factory, steps, wanted, repe
     assert {kind for *_, kind in answered} <= ({"main", "repeat"} if repeats else {"main"})
     store.engine.dispose()
     _open.cache_clear()
+
+
+def test_the_only_area_stands_once_above_the_cards(store):
+    """Where there are several each card has its own; the words of both stay in the page."""
+    _, code = start(store)
+    view = Voter(store, code).view
+    assert (view.place.area, pages.vote(code, view).count("ro-topic")) == ("", 0)
+    project_id = create_project(store, "Of one area")
+    add_areas(store, project_id, AREAS[:1])
+    save_plan(store, project_id, PLAN)
+    draw_next_ballot(store, project_id)
+    code = open_voting(store, project_id, BASIC)
+    view = Voter(store, code).view
+    html = pages.vote(code, view)
+    assert (view.place.area, html.count('<span class="ro-topic" dir="auto">Animals</span>')) == ("Animals", 1)
+    assert html.count("Animals") == 3
 
 
 @pytest.mark.sqlite

@@ -16,6 +16,7 @@ from core.views.collect import voting as voting_views
 from core.views.collect.collect_page import MOST, CollectView, DrawnStage, Stage
 from core.views.overview import RankingStatus
 from ui.collect.voting_box import EVERY, MENU, voting_states
+from ui.help import glossary
 from ui.scores import trust_panel
 from ui.shared import frame, jobs
 from ui.shared.frame import SIMULATED, Badge
@@ -98,15 +99,20 @@ def _lines(store: Store, view: CollectView, stage: DrawnStage) -> None:
     headline, share, now = view.headline, stage.progress.share, ""
     if view.voting is not None and view.voting.state == "open":
         progress = voting_views.load_live(store, stage.ballot.id)
-        headline, share, now = view.open_said(stage, progress.votes, progress.wanted), progress.share, progress.said
+        headline, share, now = view.open_said(stage, progress.votes, progress.wanted), progress.share, progress.said()
         closing = (share >= MOST, share >= 1)
         if st.session_state.setdefault(_CLOSING, closing) != closing:
             st.rerun()  # what may be done now is outside
     frame.first_line(headline, *badges(view))
     st.progress(share, text=f"{percent(share)} of the votes are in")
-    for line in (now, collect_page.voters_said(stage.progress), collect_page.uncounted_said(stage.progress)):
+    lines = {
+        now: None,
+        collect_page.voters_said(stage.progress): glossary.of("Effective voters"),
+        collect_page.uncounted_said(stage.progress): None,
+    }
+    for line, about in lines.items():
         if line:
-            st.caption(line)
+            st.caption(line, help=about)
 
 
 def badges(view: CollectView) -> tuple[Badge, ...]:

@@ -148,7 +148,7 @@ def _files(store: Store, ballot: Ballot, view: PaymentView) -> None:
     st.markdown("**Payments**")
     alt = "What each voter is due"
     st.dataframe(view.payments, hide_index=True, lazy=True, alt=alt)
-    st.caption("Rejected assignments pay nothing. “an hour” is the wage reached, by the reported time.")
+    st.caption("Rejected assignments pay nothing. “per hour” is the wage reached, by the reported time.")
     with st.container(horizontal=True):
         for excel, label, mime in (
             (False, "Payments (CSV)", "text/csv"),

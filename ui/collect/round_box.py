@@ -222,7 +222,6 @@ def _uploads(project: Project, round_view: RoundView) -> None:
 
 def _close(project: Project, round_view: RoundView) -> None:
     """The button that closes the round, or discards it before the first answer."""
-    st.markdown(f"##### Close round {round_view.round.number}")
     progress = round_view.progress
     if progress.untouched:
         st.caption("It can be closed once it has answers.")

@@ -83,7 +83,7 @@ def _outcome(trial_pace: Pace, ballot: Ballot, pages: TaskPages) -> None:
         (
             "Left, right",
             f"{trial_pace.n_left}, {trial_pace.n_right}",
-            "Sides are drawn, so about as many of each are expected.",
+            "On a phone: upper, lower. Sides are drawn, so about as many of each are expected.",
         ),
     )
     answered = many(trial_pace.n, "comparison")

@@ -283,7 +283,7 @@ def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> Non
             stake = of_sessions(frame.store(), project.id, [chosen])
             st.caption(frame.plain(wording.deletion_text(wording.TAKES_OUT, stake, noun=noun, whom=names[chosen])))
             frame.command_button(
-                "Withdraw this voter's votes",
+                f"Withdraw this voter's {noun}s",
                 partial(withdraw_voter, session_id=chosen),
                 project.id,
                 done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",
@@ -465,15 +465,15 @@ def _set_state_to(change: Callable[..., None], state: str) -> Callable[..., None
 
 
 def live(store: Store, ballot_id: int, *, is_open: bool) -> None:
-    """Votes, voters, pace and expected end; anew every few seconds while voting is open."""
+    """A round's answers, voters, pace and expected end; anew every few seconds while voting is open."""
     st.fragment(_live, run_every=EVERY if is_open else None)(store, ballot_id)
 
 
 def _live(store: Store, ballot_id: int) -> None:
     progress = views.load_live(store, ballot_id)
-    st.progress(progress.share, text=f"{progress.votes:,} of {many(progress.wanted, 'vote')}")
-    if progress.said:
-        st.caption(progress.said)
+    st.progress(progress.share, text=f"{progress.votes:,} of {many(progress.wanted, 'answer')}")
+    if said := progress.said("answer"):
+        st.caption(said)
 
 
 def links_box(store: Store, project: Project, ballot: Ballot) -> None:

@@ -49,10 +49,15 @@ def show_coverage(store: Store, project: Project, coverage: Coverage, *, says_ho
         if not coverage.has_spellings:
             coverage = _with_spellings(store, project, coverage)
         near = st.column_config.TextColumn("near spellings", help="Words of the embedding that look like it.")
+        columns = ["token", "area", "reason", "near"] if coverage.has_spellings else ["token", "area", "reason"]
+        reasons = coverage.missing["reason"].unique()
+        if len(reasons) == 1:  # told once: the table has half of the page
+            st.caption(frame.plain(f"Why they are missing: {reasons[0]}."))
+            columns.remove("reason")
         st.dataframe(
             coverage.missing,
             hide_index=True,
-            column_order=["token", "area", "reason", *(["near"] if coverage.has_spellings else [])],
+            column_order=columns,
             column_config={"near": near},
             alt=f"Tokens missing in {coverage.name}",
         )

@@ -100,7 +100,10 @@ WORDS = (
     ("Panel", "Who votes, or is thought to: a number of voters with their noise and lapses. Forecasts simulate one."),
     (
         "Effective voters",
-        "As many as would give votes so unevenly shared if all gave equally many: 1/Σp² of the shares p.",
+        (
+            "How many voters with equal shares of the votes weigh as much as these: 1/Σp² of the shares p. Two voters "
+            "with 90% and 10% weigh as much as 1.2. The fewer, the more the scores are the busiest voters' opinion."
+        ),
     ),
     ("Coverage", "The share of items whose tokens an embedding has. Of the others it says nothing."),
     ("Hub", "A word that is near to nearly every other in an embedding, which says little about its meaning."),

@@ -43,9 +43,9 @@ def show_vote_checks(project: Project, area_id: int | None, n_votes: int) -> Non
         if checks.has_checks:
             figures_table(checks.figures)
         st.caption(
-            "Sides are drawn at random, so a voter who reads chooses each about half the time. A voter is named "
-            "where so uneven a split has a chance below 5% for all voters together (exact binomial test). α is 1 "
-            "where voters agree fully, and 0 where they agree as by chance."
+            "Sides are drawn at random, so a voter who reads chooses each about half the time; on a phone the left "
+            "pair is the upper one. A voter is named where so uneven a split has a chance below 5% for all voters "
+            "together (exact binomial test). α is 1 where voters agree fully, and 0 where they agree as by chance."
         )
         table = checks.sides.voters.head(MOST_SHOWN).rename(columns={"share": "share of left"})
         table = in_percent(table, "share of left")

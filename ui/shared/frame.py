@@ -1,8 +1,8 @@
 """The frame around every page: navigation, the chosen project, commands with their messages, and how pages look.
 
-Badges say what is always so of what a page shows; nothing needs doing about it. Where a message stands the page goes to
-its top, so that a message needs no second place that covers something. The look gives room under a finger, words on
-dark grounds, and paper.
+Badges say what is always so of what a page shows; nothing needs doing about it. A message stands at the top in a place
+that is kept for it, and the page goes there: it moves nothing and covers nothing. The look gives room under a finger,
+words on dark grounds, and paper.
 
 What is pressed on a page must not be done to another project than the one that the page was drawn for. Widgets are
 found again by their labels. So a button that was pressed on the page of one project is pressed on the page of another,
@@ -331,7 +331,7 @@ def _show_campaign(chosen: Project) -> None:
 
 
 def begin_project() -> NoReturn:
-    """Go to the Project page, where what makes a new project then stands first."""
+    """Go to the Project page, which then shows what makes a new project and nothing else."""
     st.session_state["_begins"] = True
     st.switch_page(st.session_state["_pages"]["project"])
 
@@ -353,6 +353,7 @@ def lead_on(key: str, **query: str) -> NoReturn:
 def _pick() -> None:
     st.session_state["project_id"] = st.session_state["_picked"]
     st.query_params["project"] = st.session_state["_picked"]
+    st.session_state["_begins"] = False
     st.session_state["_go_on"] = True
 
 
@@ -368,7 +369,8 @@ def show_flash() -> None:
         "success": partial(st.success, icon=":material/check_circle:"),
         "warning": st.warning,
     }
-    with st.container():  # one place, with a message or without: what follows keeps its own, and open tabs stay open
+    # One place, with a message or without: what follows keeps its own, and open tabs stay open.
+    with st.container(key="notices", gap=None):
         messages = st.session_state.pop("_flash", [])
         for kind, message, details, _ in messages:
             listed = "\n".join(f"- {plain(detail)}" for detail in details)
@@ -470,6 +472,23 @@ _COMPACT = """<style>
   }
 }
 </style>"""
+# Messages have the room beside Streamlit's bar, which is there in any case, so that a message of two lines, on a phone
+# of three, moves nothing on the page, neither as it comes nor as it goes; a longer one moves it by what is more. On a
+# phone the button of the side bar is in that room.
+_NOTICES = """<style>
+[data-testid="stLayoutWrapper"]:has(> .st-key-notices) {
+  min-height: 3.75rem; margin: -3.75rem 0 -1rem; position: relative; z-index: 999991; pointer-events: none
+}
+.st-key-notices {justify-content: center}
+.st-key-notices > * {pointer-events: auto}
+.st-key-notices [data-testid="stAlertContainer"] {padding-block: .35rem; min-height: 0}
+@media (max-width: 640px) {
+  .st-key-notices {padding-left: 2.75rem}
+  .st-key-notices [data-testid="stAlertContainer"] {padding-block: .25rem}
+  .st-key-notices :is(p, li) {font-size: .85rem; line-height: 1.25}
+}
+@media print {[data-testid="stLayoutWrapper"]:has(> .st-key-notices) {min-height: 0; margin: 0}}
+</style>"""
 # As high as the headline of the Evaluate page with the bar below it: what stands under it stays where it is when the
 # bar goes and the headline changes.
 _WAITED = """<style>
@@ -493,6 +512,6 @@ _DARK_BUTTONS = """<style>
 def style_page() -> None:
     """Dark words on the bright primary buttons of the dark theme, words of charts in a colour of the theme; room for
     what tables and charts show on a phone, and for what comes later; pages that can be printed."""
-    st.html(_COMPACT + _TOUCHED + _PRINTED + _WAITED + _CHARTS)
+    st.html(_COMPACT + _NOTICES + _TOUCHED + _PRINTED + _WAITED + _CHARTS)
     if st.context.theme.type == "dark":
         st.html(_DARK_BUTTONS + _DARK_PRINTED)

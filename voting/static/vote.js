@@ -63,7 +63,7 @@
     progress.value = Number(next.texts.at) - 1;
     document.title = at;
     undo.elements.place.value = next.undo;
-    undo.querySelector("button").disabled = !next.undo;
+    undo.hidden = !next.undo;
     said.textContent = next.said + " " + runoffSays.text("Now {at} of {of}.", { at: next.texts.at, of: next.of });
     shown = performance.now();
     away = 0;

@@ -19,12 +19,14 @@ from .visits import LinkTarget, cookie_of, read_session, with_nonce
 
 @dataclass(frozen=True)
 class TaskPlace:
-    """A comparison before the voter: its place in the task, and the texts by variable of the template."""
+    """A comparison before the voter: its place in the task, the texts by variable of the template, and the area of the
+    ballot's items where all are of one."""
 
     task: int
     n: int
     of: int
     texts: Mapping[str, str]
+    area: str = ""
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,26 @@ def _place(conn: sa.Connection, at: LinkTarget, leases: Sequence[sa.Row], lease:
     active = [row for row in leases if row.state != "released"]
     n_done = sum(row.state == "answered" for row in active)
     kind = at.page.asks
-    texts = _texts(conn, lease) if kind is None else _texts_of_round(conn, lease, kind)
-    return TaskPlace(lease.task, lease.n, len(active), texts | {"at": str(n_done + 1)})
+    if kind is not None:
+        return TaskPlace(lease.task, lease.n, len(active), _texts_of_round(conn, lease, kind) | {"at": str(n_done + 1)})
+    texts = _texts(conn, lease)
+    area = texts["area_left"] if _is_of_one_area(conn, at) else ""
+    return TaskPlace(lease.task, lease.n, len(active), texts | {"at": str(n_done + 1)}, area)
+
+
+_OF_ONE_AREA: dict[tuple[int, str], bool] = {}  # of voting pages by when they were opened: a ballot keeps its items
+
+
+def _is_of_one_area(conn: sa.Connection, at: LinkTarget) -> bool:
+    """Whether all items of a page's ballot are of one area; looked up once, as voters ask again with each vote."""
+    key = (at.page.voting_id, at.opened_at)
+    if key not in _OF_ONE_AREA:
+        items = sa.select(sa.func.count(t.item.c.area_id.distinct())).join(
+            t.ballot_item, t.ballot_item.c.item_id == t.item.c.id
+        )
+        n_areas = conn.execute(items.where(t.ballot_item.c.ballot_id == at.page.ballot_id)).scalar_one()
+        _OF_ONE_AREA[key] = n_areas == 1
+    return _OF_ONE_AREA[key]
 
 
 _A, _B, _OPTION = t.token.alias("a"), t.token.alias("b"), t.question_option.c

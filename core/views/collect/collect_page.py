@@ -229,7 +229,7 @@ def uncounted_said(progress: Progress) -> str:
 def voters_said(progress: Progress) -> str:
     """Who voted, and how evenly, in a sentence; empty before the first vote.
 
-    The votes are as uneven as if 1/Σp² voters had given equally many. Items short of votes are told from `MOST` on:
+    They weigh as much as 1/Σp² voters with equal shares p of the votes. Items short of votes are told from `MOST` on:
     before, some always are.
     """
     if not progress.voters:
@@ -237,12 +237,11 @@ def voters_said(progress: Progress) -> str:
     parts = [many(progress.voters, "voter")]
     if progress.top_share is not None and progress.voters > 1:
         effective = f"{progress.effective_voters or 0:.1f}".removesuffix(".0")
-        parts.append(
-            f"the busiest gave {percent(progress.top_share)} of the votes, which are spread as if {effective} voters "
-            "had equal shares"
-        )
+        weigh = "" if effective == str(progress.voters) else f", who weigh as much as {effective} with equal shares"
+        parts = [f"{parts[0]}{weigh}: the busiest gave {percent(progress.top_share)} of the votes"]
     if progress.simulated:
-        parts.append(f"{progress.simulated:,} of {many(progress.votes, 'vote')} by simulated voters")
+        share = "all" if progress.simulated == progress.votes else f"{progress.simulated:,} of"
+        parts.append(f"{share} {many(progress.votes, 'vote')} by simulated voters")
     elif progress.votes > progress.answered:
         parts.append(f"{many(progress.votes, 'vote')} in all")
     if progress.short_items and progress.share >= MOST:

@@ -60,9 +60,8 @@ class VotingProgress:
         """The part of the wanted votes that are there, 0 to 1."""
         return min(self.votes / self.wanted, 1.0) if self.wanted else 0.0
 
-    @property
-    def said(self) -> str:
-        """The voters and their pace, as Markdown; empty before somebody comes."""
+    def said(self, noun: str = "vote") -> str:
+        """The voters and their pace, as Markdown; empty before somebody comes. `noun` is what they give."""
         if not self.voters:
             return ""
         parts = [
@@ -70,7 +69,7 @@ class VotingProgress:
             f"{self.finished:,} finished",
         ]
         if self.pace:
-            parts.append(f"{self.pace:.1f} votes per minute")
+            parts.append(f"{self.pace:.1f} {noun}s per minute")
         if self.expected_end:
             parts.append(f"all in by about {shown(self.expected_end)} UTC at this pace")
         return f"{'; '.join(parts)}."
@@ -199,8 +198,8 @@ def _exported(rehearsed: Rehearsed) -> str:
 def _untouched(rehearsed: Rehearsed) -> str:
     revision, votes = rehearsed.after
     n = votes - rehearsed.before[1]
-    came = f"; {many(n, 'vote')} came from people meanwhile" if n else ""
-    return f"The project itself is untouched{came}: its revision is {revision:,}, its count of votes {votes:,}."
+    came = f"; {many(n, 'answer')} came from people meanwhile" if n else ""
+    return f"The project itself is untouched{came}: its revision is {revision:,}, its count of answers {votes:,}."
 
 
 def settings_said(settings: VotingSettings) -> str:

@@ -23,6 +23,7 @@ from ...store.scores.next_ballot_value import stored_next_ballot_value
 from ...trust import report
 from ...trust.report import TrustCheck
 from ...trust.stopping import CHANGES, MOVE_RHO_W, MOVE_TAU_W, NextBallotValue
+from ...trust.voter_quality import SIDES
 from ..wording import agreement_text
 
 _NAMED = {report.RED: "bad", report.AMBER: "weak"}
@@ -178,7 +179,7 @@ class ChecksView(VoteChecks):
         preferences = []
         for voter, answers, left in flagged.head(NAMED)[["voter", "answers", "left"]].to_numpy().tolist():
             side, n_there = ("left", left) if left * 2 > answers else ("right", answers - left)
-            preferences.append(f"{voter} chose {side} in {n_there:,} of {many(answers, 'answer')}")
+            preferences.append(f"{voter} chose {SIDES[side]} in {n_there:,} of {many(answers, 'answer')}")
         named = "; ".join(preferences)
         if len(flagged) > NAMED:
             named = f"{named}; and {len(flagged) - NAMED:,} more"

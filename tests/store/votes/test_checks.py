@@ -44,7 +44,8 @@ def test_a_voter_who_always_chooses_left_is_named(store):
     accept_upload(store, project_id, answer_batch(batch, voters=("ever left",), choose=lambda _: "left"), "a.csv")
     found = trust.load_checks(store, project_id)
     assert found.sides_said == (
-        "1 of 1 voter prefers a side: ever left chose left in 42 of 42 answers. Their votes still count."
+        "1 of 1 voter prefers a side: ever left chose the left or upper pair in 42 of 42 answers. "
+        "Their votes still count."
     )
     assert len(found.part_sizes) == 1
     assert found.parts_said == "Votes join all 21 items that have votes."

@@ -98,12 +98,12 @@ def test_payments_by_hand():
     bob, ann = (dict(row) for _, row in table.iterrows())
     assert (ann["assignments"], ann["approved"], ann["rejected"], ann["undecided"]) == (3, 1, 1, 1)
     assert (ann["comparisons"], ann["votes counted"], ann["minutes"], ann["reward due"]) == (25, 19, 3.0, 0.5)
-    assert ann["an hour"] == 10.0  # 0.50 in 3 minutes
+    assert ann["per hour"] == 10.0  # 0.50 in 3 minutes
     assert (bob["voter"], bob["reward due"]) == ("=bob", 0.25)
     assert np.isnan(bob["minutes"])
-    assert np.isnan(bob["an hour"])
+    assert np.isnan(bob["per hour"])
     rows = list(csv.DictReader(io.StringIO(write_payments(table).decode("utf-8-sig"))))
-    assert (rows[0]["voter"], rows[0]["an hour"], rows[1]["reward due"]) == ("'=bob", "", "0.5")
+    assert (rows[0]["voter"], rows[0]["per hour"], rows[1]["reward due"]) == ("'=bob", "", "0.5")
     assert write_payments(table, excel=True) == write_payments(table, excel=True)
 
 
