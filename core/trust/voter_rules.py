@@ -171,9 +171,8 @@ def _sharpness(table: pd.DataFrame, bound: float) -> Asked:
 
 
 def _side(table: pd.DataFrame, bound: float) -> Asked:
-    return table[
-        "p_holm"
-    ] < bound, lambda v: f"chose {SIDES['left']} in {v.left:,} of {v.sided:,} answers ({_p(v.p_holm)})"
+    chose = f"chose {SIDES['left']}"
+    return table["p_holm"] < bound, lambda v: f"{chose} in {v.left:,} of {v.sided:,} answers ({_p(v.p_holm)})"
 
 
 def _p(p: float) -> str:

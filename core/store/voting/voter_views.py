@@ -134,12 +134,13 @@ def _place(conn: sa.Connection, at: LinkTarget, leases: Sequence[sa.Row], lease:
     return TaskPlace(lease.task, lease.n, len(active), texts | {"at": str(n_done + 1)}, area)
 
 
-_OF_ONE_AREA: dict[tuple[int, str], bool] = {}  # of voting pages by when they were opened: a ballot keeps its items
+# Of voting pages, by their database and when they were opened: a ballot keeps its items.
+_OF_ONE_AREA: dict[tuple[str, int, str], bool] = {}
 
 
 def _is_of_one_area(conn: sa.Connection, at: LinkTarget) -> bool:
     """Whether all items of a page's ballot are of one area; looked up once, as voters ask again with each vote."""
-    key = (at.page.voting_id, at.opened_at)
+    key = (str(conn.engine.url), at.page.voting_id, at.opened_at)
     if key not in _OF_ONE_AREA:
         items = sa.select(sa.func.count(t.item.c.area_id.distinct())).join(
             t.ballot_item, t.ballot_item.c.item_id == t.item.c.id
