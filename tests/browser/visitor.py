@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import ConsoleMessage, Download, Locator, Page, Request, WebSocket, expect
+from playwright.sync_api import ConsoleMessage, Download, Locator, Page, Request, TimeoutError, WebSocket, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -127,8 +127,11 @@ class Visitor:
 
     def _wait_until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds of the runs, which change by what the server says alone."""
-        with self._socket.expect_event("framereceived", lambda _: holds(), timeout=TIMEOUT_MS):
-            pass
+        try:
+            with self._socket.expect_event("framereceived", lambda _: holds(), timeout=TIMEOUT_MS):
+                pass
+        except TimeoutError as error:
+            raise AssertionError(f"On {self.page.url} no run came to its end: {self._runs}") from error
 
     def still(self) -> None:
         """Wait until nothing on the page moves: before its layout, its colours or a whole table is looked at."""
@@ -269,6 +272,9 @@ class Runs:
         self.n_asked = 0
         self._waiting: set[str] = set()  # what no run has begun with: ids of fragments, "" for the whole page
         self._current = ""  # the id of the run that is waited for; _NEXT where the server is about to begin it
+
+    def __str__(self) -> str:
+        return f"{self.n_asked} were asked for, waiting {sorted(self._waiting)}, running {self._current!r}"
 
     @property
     def under_way(self) -> bool:
