@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.base.durable import slug
@@ -88,7 +90,7 @@ with st.expander("Log: who did what when"):
     st.dataframe(log, hide_index=True, lazy=True, alt="Log of the project")
     st.download_button(
         "Download the log (CSV)",
-        table_for_spreadsheets(log),
+        partial(table_for_spreadsheets, log),
         f"{slug(project.name)}-log.csv",
         "text/csv",
         icon=":material/download:",

@@ -119,10 +119,13 @@ def propose(table: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFrame:
     return proposed.astype(columns).sort_values(["voter_id"], kind="stable", ignore_index=True)
 
 
-def n_judged(table: pd.DataFrame, key: str) -> int:
-    """How many voters a rule can judge: those who count and have cases enough."""
+def n_named(table: pd.DataFrame, key: str, bound: float) -> tuple[int, int]:
+    """How many voters a rule alone would name, as `propose` does, and how many it can judge: those who count and have
+    cases enough."""
     rule = RULES[key]
-    return int(((~table["left_out"]) & (table[rule.counted] >= rule.least)).sum())
+    enough = table[~table["left_out"] & (table[rule.counted] >= rule.least)]
+    hit, _ = _ASKED[key](enough, bound)
+    return int(hit.sum()), len(enough)
 
 
 Asked = tuple[pd.Series, Callable[..., str]]

@@ -154,8 +154,12 @@ class VotersView:
         order."""
         proposals = propose(self.quality.table, {key: RULES[key].bound for key in SUSPECT_RULES})
         reasons = proposals.groupby("voter_id")["reason"].agg(list)
-        order = self.table()["voter_id"]
-        return {int(id_): reasons[id_] for id_ in order[order.isin(reasons.index)]}
+        return {id_: reasons[id_] for id_ in self.order if id_ in reasons.index}
+
+    @cached_property
+    def order(self) -> list[int]:
+        """All voters by their ids, those who stand out most first."""
+        return self.table()["voter_id"].tolist()
 
     def odd(self, hashed: bool = False) -> list[tuple[str, list[str]]]:
         """The names of `odd_reasons` with their reasons."""

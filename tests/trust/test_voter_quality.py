@@ -22,7 +22,7 @@ from core.scores.voter_effects import Data, Effects, Likelihood
 from core.simulation import simulate_campaign
 from core.trust.leave_one_out import predict
 from core.trust.voter_quality import NO_GOLD, NO_OVERLAP, NO_REPEAT, NO_SIDES, NO_TIMES, measure, pairwise_agreement
-from core.trust.voter_rules import RULES, propose
+from core.trust.voter_rules import RULES, n_named, propose
 from core.voters.model import Panel, exponential
 
 N_ITEMS = 60
@@ -373,6 +373,8 @@ def test_a_rule_names_whom_its_bound_says(rule, columns, named):
     assert found["voter_id"].tolist() == named
     assert (found["rule"] == rule).all()
     assert (found["reason"].str.len() > 5).all()
+    enough = [count >= RULES[rule].least for count in columns[RULES[rule].counted]]
+    assert n_named(table_of(**columns), rule, RULES[rule].bound) == (len(named), sum(enough))
 
 
 def test_the_rule_of_avraham_and_goldberg():
@@ -391,6 +393,7 @@ def test_the_rule_of_avraham_and_goldberg():
 def test_who_is_left_out_already_is_neither_proposed_nor_in_means():
     table = table_of(pairwise=[0.8, 0.8, 0.79, 0.1], shared=[10] * 4, left_out=[False, False, False, True])
     assert propose(table, {"pairwise": 1.0})["voter_id"].tolist() == [2]
+    assert n_named(table, "pairwise", 1.0) == (1, 3)
 
 
 def test_rules_that_are_not_asked_propose_nobody_and_unknown_ones_are_refused():

@@ -115,7 +115,7 @@ def show(
             stem = f"{file_stem(view.dataset.attrs)}-{slug(label)}"
             chart_files.save(chart, table, name=f"{stem}-by-model")
         st.download_button(
-            "Download all figures (CSV)", partial(table_for_spreadsheets, with_shares.table), "evaluation.csv",
+            "Download all figures (CSV)", lambda: table_for_spreadsheets(with_shares.table), "evaluation.csv",
             "text/csv", on_click="ignore", icon=":material/download:", type="tertiary",
         )  # fmt: skip
 

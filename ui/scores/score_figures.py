@@ -11,7 +11,7 @@ from core.charts import campaign_charts
 from core.charts.campaign_charts import places_by_ballot
 from core.store.projects.embedding_library import read_embeddings
 from core.store.projects.project_commands import Project
-from core.views.scores.scores_page import RankStabilisationView, ScoresView, line_of, top_of
+from core.views.scores.scores_page import RankStabilisationView, ScoresView, line_of
 from ui.embeddings import embedding_view
 from ui.help import glossary
 from ui.shared import cache, chart_files, choosers, frame
@@ -19,7 +19,7 @@ from ui.shared import cache, chart_files, choosers, frame
 
 def top(view: ScoresView, stem: str) -> None:
     """The first items with score, interval and votes; `stem` begins the names of the files."""
-    rows = top_of(view.dataset)
+    rows = view.top
     chart_files.show(
         partial(campaign_charts.top_intervals, rows), rows, name=f"{stem}-top", alt="The first items with intervals"
     )

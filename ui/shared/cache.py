@@ -65,14 +65,14 @@ def _kept_value(
     name: str, store: Store, project: Project, of: tuple[object, ...], make: Callable[[], View], at: int | None = None
 ) -> View:
     """The value of `make`, cached under name and values until the project changes; `at` replaces its cache key."""
-    value: View = _cached(name, str(store.folder), project.id, project.cache_key if at is None else at, of, make)
+    key = (name, str(store.folder), project.id, project.cache_key if at is None else at, of)
+    value: View = _cached(key, make)
     return value
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
-def _cached(
-    name: str, folder: str, project_id: str, stamp: int, of: tuple[object, ...], _make: Callable[[], Any]
-) -> Any:
+def _cached(key: tuple[object, ...], _make: Callable[[], Any]) -> Any:
+    """By one key, as Streamlit looks up the signature of a cached function once per argument at each call."""
     return _make()
 
 

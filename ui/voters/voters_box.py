@@ -17,7 +17,7 @@ from core.commands.figures.votes import ExclusionPreview, WithoutVoters
 from core.commands.votes import ExcludeVoters, ReadmitVoters
 from core.store.projects.project_commands import Project
 from core.store.votes.exclusions import Exclusion
-from core.trust.voter_rules import RULES, VoterRule, n_judged, propose
+from core.trust.voter_rules import RULES, VoterRule, n_named, propose
 from core.views.voters import COLUMNS, MOST_SHOWN, PERCENT, VotersView, left_out_table
 from ui.help import glossary
 from ui.shared import choosers, frame, jobs
@@ -80,7 +80,7 @@ def review_button(project: Project, view: VotersView) -> None:
 def one(project: Project, view: VotersView, hashed: bool) -> None:
     """All figures of one voter, with the reason for each that is blank."""
     names = view.called(hashed)
-    offered = {id_: names[id_] for id_ in view.table(hashed)["voter_id"].tolist()}
+    offered = {id_: names[id_] for id_ in view.order}
     chosen = choosers.selectbox(
         "Look at one voter", offered, None, key=f"one-voter-{project.id}", placeholder="Choose a voter"
     )
@@ -145,8 +145,7 @@ def _rule(project: Project, view: VotersView, rule: VoterRule) -> tuple[bool, fl
             persist_state="session",
             width=220,
         )
-        n = propose(view.quality.table, {rule.key: bound})["voter_id"].nunique()
-        judged = n_judged(view.quality.table, rule.key)
+        n, judged = n_named(view.quality.table, rule.key, float(bound))
         consequence = f"names {n:,} of {many(judged, 'voter')}" if judged else "can't judge anybody here"
         st.markdown(consequence, width="content")
     return on, float(bound)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -79,7 +80,7 @@ class EvaluateView(Evaluated):
         """The rows that the policy compares: over the common items, or each embedding's own."""
         return self.common if len(self.common) else self.overall
 
-    @property
+    @cached_property
     def unfair(self) -> str:
         """Which embeddings' figures are over fewer items than others', in a sentence; empty where none is."""
         if self.compared is None:
@@ -94,7 +95,7 @@ class EvaluateView(Evaluated):
                 )
         return f"{'; '.join(gaps)}: a higher figure over fewer items is no win." if gaps else ""
 
-    @property
+    @cached_property
     def leaders(self) -> pd.DataFrame:
         """The rows with the highest ρ_w under the policy; none where it is undefined."""
         rows = self.chosen.dropna(subset=["ρ_w"])
@@ -110,7 +111,7 @@ class EvaluateView(Evaluated):
         """The dataset's items that have a score."""
         return int(self.overall["items"].iloc[0]) if len(self.overall) else 0
 
-    @property
+    @cached_property
     def n_compared(self) -> int:
         """Of `n_items` those that the leaders' figures rest on: what all cover, or the leader that covers fewest."""
         rows = self.leaders

@@ -245,9 +245,10 @@ def beside_the_leader(view: EvaluateView) -> str:
 
 def _first(rows: pd.DataFrame, label: str) -> list[str]:
     """The embeddings with the highest figure of a table; none where it is undefined."""
-    measured = rows.dropna(subset=[label])
-    values = rounded_scores(measured[label], largest=1)
-    return measured["embedding"][values == values.max(initial=-np.inf)].tolist()
+    figures = rows[label]
+    is_measured = figures.notna()
+    values = rounded_scores(figures[is_measured], largest=1)
+    return rows["embedding"][is_measured][values == values.max(initial=-np.inf)].tolist()
 
 
 def sentence(needed: Needed, first: str, second: str, now: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,12 @@ class ScoresView:
         areas = self.dataset.attrs.get("areas", ())
         return "-" + slug(areas[0]["area"], "area") if len(areas) == 1 else ""
 
-    @property
+    @cached_property
+    def top(self) -> pd.DataFrame:
+        """The first items, as `top_of` has them."""
+        return top_of(self.dataset)
+
+    @cached_property
     def leader(self) -> str:
         """The first item and its score, with the interval where it has one, and how many more share its rank."""
         first = self.dataset.iloc[0]
