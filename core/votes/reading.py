@@ -21,7 +21,7 @@ from html.entities import html5
 import numpy as np
 import pandas as pd
 
-from ..base.numbers_in_words import plural
+from ..base.numbers_in_words import many, plural
 from ..errors import Issue
 from ..tables import ANSWERS, Ints
 from ..tabular import Texts
@@ -360,26 +360,26 @@ def damaged_voters(numbers: Ints, voters: pd.Series, column: str) -> list[Issue]
 def with_usual_ids(answers: pd.DataFrame) -> tuple[pd.DataFrame, list[Issue]]:
     """The answers with voters, assignments and tasks as they are compared (`usual_id`), and what to say of ids that
     were written as 3.0: without it one voter would be two, and a known vote a new one."""
-    columns, n_whole, example = {}, 0, ""
+    columns, is_odd, example = {}, np.zeros(len(answers), dtype=bool), ""
     for name in ("voter", "assignment_id", "task_id"):
         codes, different = answers[name].factorize()
         usual = [usual_id(text) if name == "voter" else whole(text) for text in different]
         if all(text == other for text, other in zip(usual, different, strict=True)):
             continue
         zeros = [text.endswith(".0") and text != other for text, other in zip(different, usual, strict=True)]
-        n_whole += int(np.array([*zeros, False])[codes].sum())
+        is_odd |= np.array([*zeros, False])[codes]
         example = example or next((text for text, odd in zip(different, zeros, strict=True) if odd), "")
         columns[name] = pd.Series(pd.Series(usual, dtype="str").array.take(codes), answers.index)
     if not columns:
         return answers, []
-    text = plural(
-        n_whole,
-        "{n} id is a whole number written with a point, as pandas and R write it beside an empty cell; it was read as",
-        "{n} ids are whole numbers written with a point, as pandas and R write them beside an empty cell; they were "
-        "read as",
+    rows = answers["row"][is_odd]
+    notice = Issue(
+        f"in {many(rows.nunique(), 'row')} ids are whole numbers written with a point, as pandas and R write them "
+        f"beside an empty cell; they were read without it ({whole(example)} for {example})",
+        row=int(rows.min()) if len(rows) else None,
+        found=example,
     )
-    notice = [Issue(f"{text} {whole(example)} for {example}", found=example)] if n_whole else []
-    return answers.assign(**columns), notice
+    return answers.assign(**columns), [notice] if example else []
 
 
 def is_damaged(ids: pd.Series) -> pd.Series:

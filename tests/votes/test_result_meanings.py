@@ -312,6 +312,7 @@ class TestServers:
         found = look(ballot, "85b-second-server.csv")
         assert found.counts == {"new": 12}
         assert "12 answers have ids of assignments that the store has of other voters" in said(found)
+        assert "Don't accept the file if it is of the same server" in said(found)
         assert take(ballot, "85b-second-server.csv") == {"new": 12}
         for name in ("85b-first-server.csv", "85b-second-server.csv"):
             again = look(ballot, name)
@@ -473,7 +474,7 @@ class TestVoters:
             assert take(ballot, text.replace("#", "").encode(), mapping=mapping) == {"new": n}
             found = look(ballot, text.replace("#", ".0").encode(), mapping=mapping)
             assert found.counts == {"known": n}, text
-            assert "written with a point, as pandas and R write" in said(found)
+            assert "in 1 row ids are whole numbers written with a point, as pandas and R write" in said(found)
 
     def test_only_whole_numbers_lose_their_zero(self, ballot: CaseBallot) -> None:
         for number, voter in enumerate(("1.5", "007.0", "1.000", "1,0", "v1.0", "3.00"), 1):
