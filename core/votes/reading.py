@@ -360,7 +360,8 @@ def damaged_voters(numbers: Ints, voters: pd.Series, column: str) -> list[Issue]
 def with_usual_ids(answers: pd.DataFrame) -> tuple[pd.DataFrame, list[Issue]]:
     """The answers with voters, assignments and tasks as they are compared (`usual_id`), and what to say of ids that
     were written as 3.0: without it one voter would be two, and a known vote a new one."""
-    columns, is_odd, example = {}, np.zeros(len(answers), dtype=bool), ""
+    columns: dict[str, pd.Series] = {}
+    is_odd, example = np.zeros(len(answers), dtype=bool), ""
     for name in ("voter", "assignment_id", "task_id"):
         codes, different = answers[name].factorize()
         usual = [usual_id(text) if name == "voter" else whole(text) for text in different]
