@@ -45,6 +45,7 @@ from ..votes.reading import (
     stripped,
     to_utc,
     unread_times,
+    whole,
 )
 from ..votes.reasons import DEFAULT, AnswerReasons, Policy
 from .mturk import decided
@@ -161,7 +162,7 @@ def _given(
     for at, match in fields.items():
         key = (match[1], int(match[2] or 1))
         if match[3] is None:
-            answers[key] = [value.strip() for value in cell[at]]
+            answers[key] = [whole(value.strip()) for value in cell[at]]
         else:
             options.setdefault(key, {})[match[3]] = cell[at]
     for key, parts in options.items():
@@ -206,7 +207,8 @@ def _spread(
         most = kind.n_shown()[1] or MOST_ROWS
         cells = [[name for name, _ in kind.cells(n, place, 0, "", "")] for place in range(1, most + 1)]
         ids = [inputs.get(f"input.{names[0]}") for names in cells]
-        listed = [" ".join(v.strip() for v in row if v.strip()) for row in zip(*(c for c in ids if c), strict=True)]
+        shown = zip(*(column for column in ids if column), strict=True)
+        listed = [" ".join(whole(cell.strip()) for cell in row if cell.strip()) for row in shown]
         part["right_a"] = listed or blank
         if most == 1:
             for name, column in zip(("left_a", "left_b"), cells[0][1:], strict=True):

@@ -19,7 +19,16 @@ from ..tabular.json_files import known_values, parse_json
 from ..votes.answers import TEXTS
 from ..votes.meanings import STATUS_ASKED, Pairs, ValueMeanings, is_code, key_of, meanings_by_value, status_of
 from ..votes.platform import ResultFile
-from ..votes.reading import damaged_voters, decoded, forget_damaged, one_spelling, result_file, seconds_of, utc_times
+from ..votes.reading import (
+    damaged_voters,
+    decoded,
+    forget_damaged,
+    result_file,
+    seconds_of,
+    utc_times,
+    whole,
+    with_usual_ids,
+)
 from .mturk import decided
 from .plain import split_ids
 
@@ -178,7 +187,7 @@ def usual_of(values: Iterable[str]) -> dict[str, str]:
     >>> usual_of(["1", "2"])["1"], "1" in usual_of(["0", "1"]), "1" in usual_of(["1"])
     ('left', False, False)
     """
-    codes = {key for value in values if is_code(key := key_of(unwrapped(value)))}
+    codes = {key for value in values if is_code(key := _bare(value))}
     return USUAL | _NUMBERED if codes == set(_NUMBERED) else USUAL
 
 
@@ -216,7 +225,8 @@ def mapped_frame(table: SourceTable, mapping: Mapping) -> tuple[Texts, pd.DataFr
         notices += told_twice
         decisions = pd.DataFrame({"status": statuses, "note": notes}, index=rows.numbers, dtype="str")
         frame[["status", "note"]] = decisions.loc[frame["row"]].replace({"status": {"": "submitted"}}).to_numpy()
-    frame["voter"] = one_spelling(frame["voter"])
+    frame, evened = with_usual_ids(frame)
+    notices += evened
     unread = _unattributed(frame, mapping)
     for name, role in (("assignment_id", "assignment"), ("task_id", "task")):
         forget_damaged(frame, name, getattr(mapping, role), notices)
@@ -314,9 +324,14 @@ def meanings(values: pd.Series, mapping: Mapping, usual: dict[str, str]) -> pd.S
     codes, different = values.factorize()
     meant = []
     for value in different:
-        bare = key_of(unwrapped(value))
-        meant.append(by_value.get(key_of(value), by_value.get(bare, usual.get(bare, bare))))
+        bare, found = _bare(value), key_of(unwrapped(value))
+        meant.append(by_value.get(key_of(value), by_value.get(bare, usual.get(bare, found))))
     return pd.Series(pd.Series(meant, dtype="str").array.take(codes), values.index) if meant else values
+
+
+def _bare(value: str) -> str:
+    """A choice as its meaning is looked up: without JSON around it, in small letters, 1 for 1.0."""
+    return whole(key_of(unwrapped(value)))
 
 
 def unwrapped(value: str) -> str:

@@ -32,6 +32,7 @@ from ..tabular import (
     refuse_doubled,
     same_name,
     sheet_table,
+    trimmed,
 )
 from ..tabular.csv_writing import csv_text
 from .lists import (
@@ -73,15 +74,33 @@ __all__ = [
 ]
 
 
-def read_pasted(name: str, text: str, *, split: bool | None = None) -> TokenLists:
+def read_pasted(name: str, text: str, *, split: bool | None = None, is_new: bool = False) -> TokenLists:
     """One area from a text box: one token per line, or with `split` several where commas or semicolons stand between.
 
-    Empty lines are passed over; a token given twice is kept once and reported.
+    Empty lines are passed over; a token given twice is kept once and reported. Of a list that `is_new` a first line
+    that names the column, as it is copied from a spreadsheet, is left out, and said; in one that is edited it is a
+    token.
 
-    Raises `InputError` if there are no tokens, or one holds a tab or another control character.
+    Raises `InputError` if there are no tokens, one holds a control character, or the text has columns.
     """
-    rows = ((number, name, line) for number, line in enumerate(re.split("\r\n|\r|\n", text), 1) if line.strip())
-    return collect(rows, source="the text", split=split)
+    lines = [(n, trimmed(line)) for n, line in enumerate(re.split("\r\n|\r|\n", text), 1) if trimmed(line)]
+    columns = [Issue("holds a tab", row=n, found=line) for n, line in lines if "\t" in line]
+    if columns:
+        raise InputError(
+            "Nothing was taken from the text: it holds a tab, which stands between the columns of a table. Paste the "
+            "column of the tokens alone, or save the table as a file and bring that.",
+            columns,
+        )
+    if not is_new:
+        return collect(((n, name, line) for n, line in lines), source="the text", split=split)
+    found = _plain_list(name, lines, ())
+    notes = list(found.issues)
+    if len(found.rows) < len(lines):
+        first, header = lines[0]
+        text = "the first line was taken for the column's name and left out; if it is a token, write it further down"
+        notes.append(Issue(text, row=first, found=header))
+    lists = collect(found.rows, source="the text", split=split)
+    return TokenLists(lists.areas, (*notes, *lists.notes))
 
 
 @dataclass(frozen=True)

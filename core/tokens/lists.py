@@ -247,6 +247,11 @@ def collect(
         one = "{n} token holds a comma or a semicolon, and is one token; split it if it is meant as several"
         more = "{n} tokens hold commas or semicolons, and each is one token; split them if they are meant as several"
         notes.append(Issue(plural(len(lists), one, more), row=lists[0][0], found=lists[0][1]))
+    joined = [row for row in numbered if "_" in row[1].strip("_")]
+    if joined:
+        one = "{n} token holds “_”, which voters will read; write a space instead: embeddings are searched for both"
+        more = "{n} tokens hold “_”, which voters will read; write spaces instead: embeddings are searched for both"
+        notes.append(Issue(plural(len(joined), one, more), row=joined[0][0], found=joined[0][1]))
     if broken:
         raise InputError(
             f"Nothing was taken from {source}: no token or area may hold a tab or a line break. "

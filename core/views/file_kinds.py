@@ -50,7 +50,7 @@ from ..tabular import (
     records,
     same_name,
 )
-from ..tabular.encoding import PARQUET, foreign
+from ..tabular.encoding import GZIP, PARQUET, foreign
 from ..tabular.zips import DAMAGED
 from ..tokens.frequencies import COUNT_NAMES, TOKEN_NAMES
 from ..votes.meanings import CHOICES, key_of, meanings_by_value
@@ -148,7 +148,7 @@ PLACES = {
         "Choose a CSV or TSV file with a word and its count per row.",
     ),
     "embeddings": Place(
-        "an embedding", frozenset({"embedding", "similarities"}),
+        "an embedding", frozenset({"embedding", "similarities", GZIP}),  # its reader says what a gzip archive holds
         "Choose the file of a model: word2vec, GloVe, fastText, gensim or NumPy.",
     ),
     "results": Place(

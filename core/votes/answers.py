@@ -23,7 +23,18 @@ from ..tables import ANSWERS
 from ..tabular import SourceTable, Texts, lacking
 from ..tabular.json_files import parse_json
 from .platform import ResultFile
-from .reading import decoded, forget_damaged, lowered, numbers, result_file, row_issues, stripped, to_utc, unread_times
+from .reading import (
+    decoded,
+    forget_damaged,
+    lowered,
+    numbers,
+    result_file,
+    row_issues,
+    stripped,
+    to_utc,
+    unread_times,
+    whole,
+)
 
 TEXTS = ("left_a", "left_b", "right_a", "right_b")
 _INPUT = re.compile(r"input\.(left_a|left_b|right_a|right_b|task_id)(?:_([1-9]\d{0,8}))?")
@@ -212,8 +223,7 @@ def joined(options: Mapping[str, list[str]], length: int) -> list[str]:
     """The option that is true in each row. Several are joined by +, odd values are shown: neither is a choice then."""
     chosen = np.full(length, "", dtype=object)
     for option, values in options.items():
-        values = lowered(values)
-        for row, value in enumerate(values):
+        for row, value in enumerate(map(whole, lowered(values))):
             if value in _FALSE:
                 continue
             text = option if value in _TRUE else f"{option}={value}"

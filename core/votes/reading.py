@@ -6,7 +6,8 @@ one after the other, so a token that holds `<b>` or `${left_b}` would change the
 characters outside the Basic Multilingual Plane (emoji, rare CJK). So everything with a meaning in HTML or in a template
 is written as a character reference.
 
-Ids that a spreadsheet damaged are emptied, which is said. Times become ISO 8601 in UTC, so that they sort.
+Ids that a spreadsheet damaged are emptied, which is said; those that a program wrote as `3.0` are 3. Times become ISO
+8601 in UTC, so that they sort.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from html.entities import html5
 import numpy as np
 import pandas as pd
 
-from ..base.numbers_in_words import plural
+from ..base.numbers_in_words import many, plural
 from ..errors import Issue
 from ..tables import ANSWERS, Ints
 from ..tabular import Texts
@@ -272,9 +273,9 @@ def result_file(
         answers = answers[~answers["row"].isin(bad)].reset_index(drop=True)
     first = {issue.row: issue for issue in (*reversed(unread), *rows.unread)}
     blank = _without(rows.numbers, answers["row"].to_numpy(), bad)
-    answers = answers.assign(voter=one_spelling(answers["voter"]))
+    answers, evened = with_usual_ids(answers)
     answers = ANSWERS.check(answers[list(ANSWERS.columns)])
-    issues = (*rows.issues, *unread, *notices)
+    issues = (*rows.issues, *unread, *notices, *evened)
     return ResultFile(platform, answers, rows.n_rows, tuple(first.values()), issues, shows_texts, blank)
 
 
@@ -324,9 +325,26 @@ def why_lost(voter: str) -> str:
     return f"a spreadsheet took the voter's id for {took}, so {lost}; upload the file as downloaded" if took else ""
 
 
-def composed(voter: str) -> str:
-    """A voter in Unicode's composed form: programs write one name in two ways that nobody can tell apart."""
-    return unicodedata.normalize("NFC", voter)
+_WITH_A_ZERO = re.compile(r"(0|[1-9][0-9]{0,15})\.0")
+
+
+def whole(text: str) -> str:
+    """A whole number without the `.0` that pandas and R write in a column of numbers with a gap; others as they are.
+
+    >>> whole("12.0"), whole("1.50"), whole("007.0"), whole("1.000")
+    ('12', '1.50', '007.0', '1.000')
+    """
+    match = _WITH_A_ZERO.fullmatch(text) if text.endswith(".0") else None
+    return match[1] if match else text
+
+
+def usual_id(voter: str) -> str:
+    """A voter's id as it is compared: programs write one name in two forms of Unicode, and the number 3 as 3.0.
+
+    >>> usual_id("Zoe\\u0308") == "Zoë", usual_id("3.0")
+    (True, '3')
+    """
+    return whole(unicodedata.normalize("NFC", voter))
 
 
 def damaged_voters(numbers: Ints, voters: pd.Series, column: str) -> list[Issue]:
@@ -339,13 +357,30 @@ def damaged_voters(numbers: Ints, voters: pd.Series, column: str) -> list[Issue]
     return [Issue(reasons[codes[at]], int(numbers[at]), column, different[codes[at]]) for at in damaged]
 
 
-def one_spelling(voters: pd.Series) -> pd.Series:
-    """Voters in their composed form."""
-    codes, different = voters.factorize()
-    if all(voter.isascii() for voter in different):
-        return voters
-    spelled = pd.Series([composed(voter) for voter in different], dtype="str")
-    return pd.Series(spelled.array.take(codes), voters.index)
+def with_usual_ids(answers: pd.DataFrame) -> tuple[pd.DataFrame, list[Issue]]:
+    """The answers with voters, assignments and tasks as they are compared (`usual_id`), and what to say of ids that
+    were written as 3.0: without it one voter would be two, and a known vote a new one."""
+    columns: dict[str, pd.Series] = {}
+    is_odd, example = np.zeros(len(answers), dtype=bool), ""
+    for name in ("voter", "assignment_id", "task_id"):
+        codes, different = answers[name].factorize()
+        usual = [usual_id(text) if name == "voter" else whole(text) for text in different]
+        if all(text == other for text, other in zip(usual, different, strict=True)):
+            continue
+        zeros = [text.endswith(".0") and text != other for text, other in zip(different, usual, strict=True)]
+        is_odd |= np.array([*zeros, False])[codes]
+        example = example or next((text for text, odd in zip(different, zeros, strict=True) if odd), "")
+        columns[name] = pd.Series(pd.Series(usual, dtype="str").array.take(codes), answers.index)
+    if not columns:
+        return answers, []
+    rows = answers["row"][is_odd]
+    notice = Issue(
+        f"in {many(rows.nunique(), 'row')} ids are whole numbers written with a point, as pandas and R write them "
+        f"beside an empty cell; they were read without it ({whole(example)} for {example})",
+        row=int(rows.min()) if len(rows) else None,
+        found=example,
+    )
+    return answers.assign(**columns), [notice] if example else []
 
 
 def is_damaged(ids: pd.Series) -> pd.Series:

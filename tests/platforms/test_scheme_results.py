@@ -38,6 +38,10 @@ def choices(text: str, scheme: str) -> list[tuple[int, str]]:
         (RATING, "Answer.rating_1.label", "1.75", [(1, "1.75")]),
         (BEST_WORST, "Answer.best_1,Answer.worst_1", "3,1", [(1, "best=3;worst=1")]),
         (BEST_WORST, "Answer.best_1,Answer.worst_1", "3,", [(1, "best=3;worst=")]),
+        (BEST_WORST, "Answer.best_1,Answer.worst_1", "3.0,1.0", [(1, "best=3;worst=1")]),
+        (BEST_WORST, "Answer.best_1.3,Answer.best_1.2,Answer.worst_1.1", "1.0,0.0,1.0", [(1, "best=3;worst=1")]),
+        (RATING, "Answer.rating_1,Answer.unknown_1", "2,0.0", [(1, "2")]),
+        (RATING, "Answer.rating_1,Answer.unknown_1", ",1.0", [(1, "unknown")]),
         (BEST_WORST, "Answer.best_1.3,Answer.best_1.2,Answer.worst_1.1", "true,false,true", [(1, "best=3;worst=1")]),
         (ORDER, "Answer.order_1", "3 1 2", [(1, "3 1 2")]),
         (ORDER, "ANSWER.Order_2", "2 1", [(2, "2 1")]),
@@ -75,6 +79,13 @@ def test_what_platforms_say_beside_the_answers():
     assert first["submitted_at"].startswith("2026-10-01T10:00:00")
     assert [issue.row for issue in found.unread] == [3]
     assert found.platform == "mturk"
+
+
+def test_numbers_of_items_that_became_decimals_are_as_shown():
+    items = ",".join(f"Input.tuple_1_item_id_{place}" for place in (1, 2, 3, 4))
+    head = f"{HEAD},{items},Answer.best_1,Answer.worst_1\nA1,W1,r1-00000000-00001,"
+    found = read_round_results(f"{head}3.0,12.0,0.0,7,1,2\n".encode(), "results.csv", round_kind(BEST_WORST)).answers
+    assert found["right_a"].tolist() == ["3 12 0 7"]
 
 
 def test_a_file_without_what_it_needs_is_told():

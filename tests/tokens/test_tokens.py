@@ -31,7 +31,40 @@ def test_nothing_to_take_is_told_in_words(text):
         read_pasted("Sea", text)
 
 
-@pytest.mark.parametrize("bad", ["a\tb", "a\x00b", "a\x1bb"])
+@pytest.mark.parametrize("header", ["Token", " TOKEN ", "\ufefftoken"])
+def test_a_columns_name_that_is_pasted_is_no_token(header):
+    lists = read_pasted("Sea", f"{header}\r\nship\r\nboat\r\ntoken\r\n", is_new=True)
+    assert by_area(lists) == {"Sea": ("ship", "boat", "token")}
+    assert [(note.row, note.message[:14]) for note in lists.notes] == [(1, "the first line")]
+    assert by_area(read_pasted("Sea", "token\nship")) == {"Sea": ("token", "ship")}  # a stored list that is edited
+
+
+def test_other_names_of_columns_are_told_and_kept():
+    lists = read_pasted("Sea", "Words\nship\nboat", is_new=True)
+    assert by_area(lists) == {"Sea": ("Words", "ship", "boat")}
+    assert "if it names the list, write token in its place" in str(lists.notes[0])
+
+
+def test_a_pasted_table_is_told_by_its_columns():
+    with pytest.raises(InputError, match=r"stands between the columns of a table. Paste the column") as caught:
+        read_pasted("Sea", "Area\tToken\nSea\tship\n\t\nboat", is_new=True)
+    assert [issue.row for issue in caught.value.issues] == [1, 2]
+
+
+def test_a_mark_before_the_text_is_no_letter():
+    assert by_area(read_pasted("Sea", "\ufeffship\nboat")) == {"Sea": ("ship", "boat")}
+
+
+def test_tokens_that_voters_would_read_with_a_line_are_told():
+    told = [str(note) for note in read_pasted("Sea", "tug_boat\nship\n_\nhigh_sea").notes]
+    assert told == [
+        "row 1: 2 tokens hold “_”, which voters will read; write spaces instead: embeddings are searched for both "
+        "(found 'tug_boat')"
+    ]
+    assert read_pasted("Sea", "tug boat\nship\nsail").notes == ()
+
+
+@pytest.mark.parametrize("bad", ["a\x00b", "a\x1bb"])
 def test_control_characters_are_refused_with_their_rows(bad):
     with pytest.raises(InputError, match=r"row 2: holds a tab") as caught:
         read_pasted("Sea", f"ship\n{bad}\nboat")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +19,7 @@ from workbooks import workbook
 from core.__main__ import main
 from core.dataset.formats import to_parquet
 from core.dataset.published import write_published
+from core.embeddings import sniff
 from core.errors import InputError
 from core.platforms import PLATFORMS
 from core.platforms.label_studio import write_tasks
@@ -28,6 +32,8 @@ from core.views.file_kinds import KINDS, PLACES, check, kind_of
 HERE = Path(__file__).parents[1]
 DATASET = b"rank,area,token_a,token_b,score,votes\n1,sea,ship,boat,0.9,12\n2,sea,ship,tide,0.4,12\n"
 VECTORS = b"".join(b"%b %b\n" % (word, b" ".join(b"0.%d" % n for n in range(8))) for word in (b"sea", b"ship", b"pay"))
+BINARY = b"2 8\n" + b"".join(word + b" " + np.linspace(0.1, n, 8, dtype="<f4").tobytes() + b"\n"
+                            for n, word in enumerate((b"sea", b"ship"), 1))  # fmt: skip
 TABLE = [["area", "token"], ["sea", "ship"], ["sea", "boat"]]
 SHOWN = pd.DataFrame([{
     "question_id": 7, "task_id": "b1-0a1b2c3d-00001", "n": 1, "first": 0, "second": 1, "flipped": False,
@@ -45,7 +51,7 @@ def page(target: str) -> bytes:
     return template(n_comparisons=1, notion="relatedness", ties_allowed=True, target=target).encode()
 
 
-def packed(**members: str) -> bytes:
+def packed(**members: str | bytes) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, text in members.items():
@@ -129,6 +135,7 @@ FILES: dict[str, tuple[Callable[[], bytes], set[str], str]] = {
     "orders": (
         lambda: b"target,voter,word,place\nsinger,A,musician,1\n", {"orders", "round results"}, "groups and orders”"
     ),
+    "gzip": (lambda: gzip.compress(VECTORS), {"embeddings"}, "is a gzip archive"),
     # What belongs nowhere: the sentence says what to choose instead.
     "PNG": (lambda: b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", set(), "is a picture"),
     "SVG": (lambda: b'<?xml version="1.0"?>\n<svg xmlns="x"/>', set(), "is a picture"),
@@ -159,6 +166,17 @@ def test_a_file_at_every_place(name: str) -> None:
         assert said in told, place
         assert told.startswith("file.bin is "), place
         assert f", not {PLACES[place].wants}. " in told
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lambda data: packed(model=data)])
+@pytest.mark.parametrize("data", [VECTORS, b"3 8\n" + VECTORS, BINARY])
+def test_packed_embeddings_are_taken_as_their_reader_takes_them(
+    pack: Callable[[bytes], bytes], data: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.gz"
+    path.write_bytes(pack(data))
+    check("embeddings", path, path.name)
+    assert sniff(path).dimensions == 8
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -200,7 +218,7 @@ def test_only_the_beginning_of_a_large_file_is_read() -> None:
 
 def test_what_platforms_and_readers_know_is_known() -> None:
     """Kinds are told by the readers' own rules, platform by platform."""
-    assert {kind for place in PLACES.values() for kind in place.takes} - set(KINDS) == {"Parquet"}
+    assert {kind for place in PLACES.values() for kind in place.takes} - set(KINDS) == {"Parquet", "gzip"}
     assert [p.name for p in PLATFORMS] == ["turkle", "mturk", "labelstudio", "prolific", "plain"]
     assert kind_of(b"Turkle.Username,WorkerId,Input.task_id\nx,y,z\n") == "results"
 

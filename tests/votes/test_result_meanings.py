@@ -173,6 +173,7 @@ class TestChoices:
             ("012012", ["0", "1", "2"]),
             ("222222", ["2"]),
             (["1.0", "0.0"] * 3, ["1.0", "0.0"]),
+            (["1.0", "2.0"] * 3, []),
             (["true", "FALSE"] * 3, ["true", "false"]),
             (["yes", "no"] * 3, ["yes", "no"]),
             (["-1", "1"] * 3, ["-1", "1"]),
@@ -311,6 +312,7 @@ class TestServers:
         found = look(ballot, "85b-second-server.csv")
         assert found.counts == {"new": 12}
         assert "12 answers have ids of assignments that the store has of other voters" in said(found)
+        assert "Don't accept the file if it is of the same server" in said(found)
         assert take(ballot, "85b-second-server.csv") == {"new": 12}
         for name in ("85b-first-server.csv", "85b-second-server.csv"):
             again = look(ballot, name)
@@ -433,6 +435,17 @@ class TestVoters:
             assert [issue.row for issue in issues] == [2]
             assert "a spreadsheet took the voter's id for" in issues[0].message
 
+    def test_readers_of_other_schemes_know_a_voter_as_a_decimal(self) -> None:
+        from core.questions.best_worst.files import read_best_worst
+        from core.questions.order.orders import read_orders
+        from core.questions.rating.files import read_ratings
+
+        rated = b"token_a,token_b,voter,rating\nship,boat,3.0,3\nship,boat,3,2\ncat,dog,3,2\n"
+        placed = b"target,voter,word,place\nsinger,3.0,musician,1\nsinger,3,musician,2\n"
+        judged = b"item_1,item_2,item_3,best,worst,voter\na,b,c,a,b,3.0\na,b,c,b,a,3\n"
+        for found in (read_ratings(rated, "r.csv"), read_orders(placed, "o.csv"), read_best_worst(judged, "j.csv")):
+            assert [issue.row for issue in found.issues] == [3]  # one person said two things
+
     def test_one_voter_in_two_normal_forms(self, ballot: CaseBallot) -> None:
         found = look(ballot, "106-two-spellings.csv")
         assert found.counts == {"new": 6, "known": 6}
@@ -445,6 +458,37 @@ class TestVoters:
             assert counts == ({"known": 1} if voter == "Zo\u00e9" else {"new": 1})
             if "new" in counts:
                 take(ballot, data)
+
+    def test_ids_that_became_decimals_are_the_numbers_they_were(self, ballot: CaseBallot) -> None:
+        own = Mapping(voter="Who", choice="What", comparison="Which", assignment="Made")
+        head = HEAD.decode()
+        exported = "annotation_id,annotator,lead_time,choice,other,comparison_id\n1#,3#,4,left,,b1-00000000-00001-1\n"
+        files = [  # "#" stands behind each id that is a number
+            (TURKLE + turkle_row("1#", "3#", 1, "left"), None, 2),
+            (exported, None, 1),
+            (head + "b1-00000000-00001-1\tleft\t5#\t3#\tAPPROVED\n", None, 1),
+            ("comparison_id,voter,choice\nb1-00000000-00001-1,3#,left\n", None, 1),
+            ("Which,Who,What,Made\nb1-00000000-00001-1,3#,left,9#\n", own, 1),
+        ]
+        for text, mapping, n in files:
+            assert take(ballot, text.replace("#", "").encode(), mapping=mapping) == {"new": n}
+            found = look(ballot, text.replace("#", ".0").encode(), mapping=mapping)
+            assert found.counts == {"known": n}, text
+            assert "in 1 row ids are whole numbers written with a point, as pandas and R write" in said(found)
+
+    def test_only_whole_numbers_lose_their_zero(self, ballot: CaseBallot) -> None:
+        for number, voter in enumerate(("1.5", "007.0", "1.000", "1,0", "v1.0", "3.00"), 1):
+            data = f'comparison_id,voter,choice\nb1-00000000-0000{number}-1,"{voter}",left\n'
+            found = look(ballot, data.encode())
+            assert (found.preview.rows["voter"].tolist(), said(found)) == ([voter], "")
+
+    def test_a_voter_whom_an_earlier_version_stored_as_a_decimal(self, ballot: CaseBallot) -> None:
+        data = b"comparison_id,voter,choice\nb1-00000000-00001-1,3.0,left\n"
+        take(ballot, data)
+        with ballot.store.write(ballot.project_id) as conn:
+            conn.execute(sa.update(t.voter).values(external_id="3.0"))
+        assert look(ballot, data).counts == {"known": 1}
+        assert look(ballot, data.replace(b"3.0", b"3")).counts == {"known": 1}
 
     def test_a_voter_whom_an_earlier_version_stored_in_the_other_form(self, ballot: CaseBallot) -> None:
         data = "comparison_id,voter,choice\nb1-00000000-00001-1,Zo\u00e9,left\n".encode()

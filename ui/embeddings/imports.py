@@ -276,9 +276,9 @@ def _import_form(store: Store, project: Project, path: Path, filename: str, para
     if recognised.needs_trust:
         if params.get("uploaded"):
             only = "It is imported by its path only, from a place you know."
-            st.error(frame.plain(f"{recognised.needs_trust} {only}"))
+            st.error(frame.plain(f"{filename}: {recognised.needs_trust} {only}"))
             return
-        st.warning(frame.plain(recognised.needs_trust))
+        st.warning(frame.plain(f"{Path(filename).name}: {recognised.needs_trust}"))
         options["trusted"] = st.checkbox("I know where this file comes from, and I trust it", key=f"trust-{key}")
     name = st.text_input("Name in this project", Path(filename).stem, max_chars=100, key=f"name-{key}")
     ready = not recognised.needs_vocabulary and (not recognised.needs_trust or options.get("trusted"))

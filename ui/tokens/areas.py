@@ -113,7 +113,7 @@ def add_box(store: Store, project: Project) -> None:
             if not clean_token(name):
                 st.error("The area has no name. Type one above the tokens.")
             else:
-                take(partial(add_areas, store, project.id), partial(read_pasted, split=split), name, text)
+                take(partial(add_areas, store, project.id), partial(read_pasted, split=split, is_new=True), name, text)
     with file:
         upload = st.file_uploader(
             "CSV, TSV or Excel with the columns area and token, or a list of one token per line",
@@ -222,9 +222,10 @@ def _columns_box(file: TokenFile, key: str) -> tuple[int | None, int] | None:
     )
     token = choosers.selectbox("Token column", names, guess.token, key=f"token-column-{key}", place=right)
     if not guess.is_certain and not twins:
+        layout = "" if file.sheets else "choose the layout “one token per line”, or "
         st.warning(
-            "The first row is read as the names of the columns. If it holds a token, choose the layout “one token per "
-            "line”, or put a row with the names area and token above it."
+            f"The first row is read as the names of the columns. If it holds a token, {layout}put a row with the names "
+            "area and token above it."
         )
     return None if area is None or token is None else (None if area == _NO_COLUMN else area, token)
 

@@ -51,7 +51,7 @@ from ...tabular import (
     refuse_doubled,
 )
 from ...tabular.csv_writing import csv_text
-from ...votes.reading import composed, why_lost
+from ...votes.reading import usual_id, why_lost
 from ..rating.files import NAMES, has_texts
 from ..rating.statistics import pearson
 from .kind import BestWorst
@@ -158,7 +158,7 @@ def _collect(name: str, read: Texts, size: int, has_voter: bool, notes: list[str
         notes = [*notes, *naming]
     n_open = 0
     for (row, shown, ends), texts in zip(answers, tidy, strict=True):
-        who = composed(texts[-1]) if has_voter else ""
+        who = usual_id(texts[-1]) if has_voter else ""
         if not any(ends):
             n_open += 1
             continue

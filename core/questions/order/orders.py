@@ -23,7 +23,7 @@ from scipy.stats import rankdata
 from ...errors import InputError, Issue, UndefinedMetricError
 from ...metrics import rounded_scores
 from ...tabular import SourceTable, column_numbers, find_column, lacking, open_table, places_of, same_name
-from ...votes.reading import composed, why_lost
+from ...votes.reading import usual_id, why_lost
 from ..rating.files import NAMES
 from .groups import GroupComparison, TargetGroup, from_orders
 
@@ -140,7 +140,7 @@ def read_orders(
     issues = [*texts.issues, *read.notes]
     for row, value, *cells in zip(rows, read.values.tolist(), *columns, strict=True):
         target, voter, word, place = (" ".join(cell.split()) for cell in cells)
-        voter = composed(voter)
+        voter = usual_id(voter)
         try:
             if lost := why_lost(voter):
                 raise InputError(lost)

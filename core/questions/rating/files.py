@@ -40,7 +40,7 @@ from ...tabular import (
     lacking,
     open_table,
 )
-from ...votes.reading import composed, why_lost
+from ...votes.reading import usual_id, why_lost
 from .scales import Qualified, RatingScale, RatingSet, qualify
 from .statistics import Deviation, deviation_by_group, item_ratings
 
@@ -384,7 +384,7 @@ def _read_long(collected: _Collected, cells: Cells, places: Mapping[str, int]) -
     _tell_unread(collected, cells, [*(at for role, at in places.items() if role not in ("mean", "sd")), column])
     _tell_numbers(collected, cells, [column])
     for at, row in enumerate(cells.numbers):
-        voter = composed(cells.columns[places["voter"]][at].strip())
+        voter = usual_id(cells.columns[places["voter"]][at].strip())
         order = cells.columns[places["order"]][at].strip().upper() if "order" in places else ""
         if not voter:
             collected.issues.append(Issue("says not whose rating it is", row=row, column=cells.titles[places["voter"]]))

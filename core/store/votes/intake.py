@@ -304,8 +304,9 @@ def _of_other_servers(rows: pd.DataFrame) -> list[Issue]:
     answers = many(len(those), "answer")
     text = (
         f"{answers} have ids of assignments that the store has of other voters. Plain numbers are unique on one server "
+        "only, so they were read as another server's, and count beside those. Don't accept the file if it is of the "
+        "same server and writes its voters in another way (numbers for addresses): each vote would count twice"
     )
-    text += "only, so they were read as another server's, and count beside those"
     return [Issue(text, column="AssignmentId", found=str(those["assignment_id"].iloc[0]))]
 
 

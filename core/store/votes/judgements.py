@@ -6,7 +6,6 @@ rejected answers and of repeats.
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +19,7 @@ from ...questions.base import UNKNOWN
 from ...tables import KNOWN
 from ...votes.classify import ClassifiedAnswers
 from ...votes.counting import elected
+from ...votes.reading import usual_id
 from ...votes.reasons import Policy
 from .. import schema as t
 from ..ballots.ballot_rows import every_ballot_of
@@ -172,15 +172,15 @@ def _different_answers(conn: sa.Connection, ballot_id: int) -> tuple[str, ...]:
 
 
 def as_stored(conn: sa.Connection, project_id: str, results: ResultFile) -> ResultFile:
-    """The file with voters spelled as the store has them: readers compose letters, earlier versions didn't."""
+    """The file with voters as the store has them: readers take the `usual_id`, earlier versions didn't."""
     query = sa.select(t.voter.c.external_id).where(
         t.voter.c.project_id == project_id, t.voter.c.platform == results.platform
     )
-    known = [voter for (voter,) in fetch_rows(conn, query.order_by(t.voter.c.id)) if not voter.isascii()]
     stored: dict[str, str] = {}
-    for voter in known:
-        stored.setdefault(unicodedata.normalize("NFC", voter), voter)
-    if all(composed == voter for composed, voter in stored.items()):
+    for (voter,) in fetch_rows(conn, query.order_by(t.voter.c.id)):
+        stored.setdefault(usual_id(voter), voter)
+    stored = {usual: voter for usual, voter in stored.items() if usual != voter}
+    if not stored:
         return results
     voters = results.answers["voter"].replace(to_replace=stored)
     return replace(results, answers=results.answers.assign(voter=voters))
