@@ -77,7 +77,7 @@ def check_revision(row: sa.Row, expected: int | None) -> None:
     """Raise `StaleError` if the project isn't at the revision that somebody acted on."""
     if expected is not None and row.revision != expected:
         raise StaleError(
-            "The project was changed in the meantime, perhaps in another tab. "
+            "The project was changed in the meantime, in another tab or by a job that ended. "
             "The page now shows how it stands; do it again if it is still what you want."
         )
 

@@ -86,7 +86,7 @@ def test_the_log_is_downloaded_as_it_is_shown(demo, visit, monkeypatch):
     app = visit("project", "demo")
     assert not app.exception
     (file,) = [data for name, data in given.items() if name.endswith("-log.csv")]
-    assert file.decode("utf-8-sig") == log_table(read_log(demo, "demo", 1000)).to_csv(index=False)
+    assert file().decode("utf-8-sig") == log_table(read_log(demo, "demo", 1000)).to_csv(index=False)
 
 
 def test_an_unknown_project_in_the_address_is_told_and_another_is_shown(demo, visit):

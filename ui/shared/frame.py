@@ -258,7 +258,9 @@ def project() -> Project:
     seen = st.session_state.get("_seen")
     known = seen[1] if seen and seen[0] == current.id else current.revision
     if known != current.revision:
-        st.info("The project was changed in the meantime, perhaps in another tab. This is how it stands now.")
+        st.info(
+            "The project was changed in the meantime, in another tab or by a job that ended. This is how it stands now."
+        )
     st.session_state["_expected"] = known
     st.session_state["_seen"] = (current.id, current.revision)
     return current
