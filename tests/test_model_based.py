@@ -138,7 +138,8 @@ class Walk(RuleBasedStateMachine):
         self.stack = ExitStack()
         self.n_made = 0
         self.models: dict[str, ProjectModel] = {}
-        self.pages: dict[tuple[str, str], tuple[str, str]] = {}  # a voter's cookie and link, by project and name
+        # A voter's cookie, link and name in the store, by project and the name that was given.
+        self.pages: dict[tuple[str, str], tuple[str, str, str]] = {}
 
     @initialize()
     def workspace(self) -> None:
@@ -368,18 +369,27 @@ class Walk(RuleBasedStateMachine):
                 view = api.begin(self.store, code, "visit", view.form, api.Visitor(), name=name)
             if view.kind != "vote":
                 return
-            self.pages[project_id, name] = view.cookie, code
-        cookie, code = self.pages[project_id, name]
+            self.pages[project_id, name] = view.cookie, code, self.newest_voter(project_id)
+        cookie, code, stored = self.pages[project_id, name]
         view = api.look(self.store, code, cookie, "visit")
         if view.kind != "vote":
             return
-        voter = ballot.page.setdefault(name, PageVoter(name))
+        voter = ballot.page.setdefault(stored, PageVoter(stored))
         assert not voter.is_withdrawn
         api.vote(self.store, code, cookie, view.form, task=view.place.task, n=view.place.n, choice=choice)
         if choice == "unknown":
             voter.n_unknown += 1
         else:
             voter.votes.append(items_of(view.place.texts))
+
+    def newest_voter(self, project_id: str) -> str:
+        """Who came last; a name that somebody had who found no task left is another voter's."""
+        voter, session = t.voter.c, t.sitting.c
+        query = sa.select(voter.external_id).join(t.sitting, session.voter_id == voter.id)
+        with self.store.read() as conn:
+            return str(
+                conn.execute(query.where(voter.project_id == project_id).order_by(-session.id)).scalars().first()
+            )
 
     @precondition(lambda self: self.those(has_page))
     @rule(n=which, person=which)
