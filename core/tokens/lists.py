@@ -102,12 +102,6 @@ _MADE_BY_SPREADSHEETS = re.compile(
     rf"\d{{1,2}}-(?:{_MONTH})(?:-\d{{2,4}})?|(?:{_MONTH})-\d{{2}}|\d{{4}}-\d{{2}}-\d{{2}}(?: 00:00:00)?|"
     r"\d{1,2}/\d{1,2}/\d{2,4}|\d(?:\.\d+)?E\+\d{2,}|TRUE|FALSE|#(?:N/A|NAME\?|REF!|VALUE!|DIV/0!|NUM!|NULL!)"
 )
-_NAMED_MONTH = rf"(?:{_MONTH})|January|February|March|April|June|July|August|September|October|November|December"
-# What they take for a date or a number once a file with it is opened and saved.
-_WOULD_BE_CHANGED = re.compile(
-    rf"\d{{1,2}}[-/]\d{{1,2}}|(?:{_NAMED_MONTH})[ -]?\d{{1,4}}|\d{{1,2}}[ -]?(?:{_NAMED_MONTH})|0\d+|\d+E\d+|\d+\.\d*0",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -258,11 +252,6 @@ def collect(
         one = "{n} token holds “_”, which voters will read; write a space instead: embeddings are searched for both"
         more = "{n} tokens hold “_”, which voters will read; write spaces instead: embeddings are searched for both"
         notes.append(Issue(plural(len(joined), one, more), row=joined[0][0], found=joined[0][1]))
-    changed = [row for row in numbered if _WOULD_BE_CHANGED.fullmatch(row[1]) and not _looks_changed(row[1])]
-    if changed:
-        one = "{n} token is a date or a number to spreadsheet programs; saved by one, a result file loses its votes"
-        more = "{n} tokens are dates or numbers to spreadsheet programs; saved by one, a result file loses their votes"
-        notes.append(Issue(plural(len(changed), one, more), row=changed[0][0], found=changed[0][1]))
     if broken:
         raise InputError(
             f"Nothing was taken from {source}: no token or area may hold a tab or a line break. "
@@ -280,17 +269,12 @@ def collect(
     return TokenLists(*_large_enough(areas, notes))
 
 
-def _looks_changed(text: str) -> bool:
-    """Whether a spreadsheet seems to have made this of another text."""
-    return _MADE_BY_SPREADSHEETS.fullmatch(text) is not None
-
-
 def _looked_at(text: str, number: int, told: bool, what: str = "token") -> Iterator[Issue]:
     """What a person should know about one text that was taken."""
     if hidden := invisible_characters(text):
         names = ", ".join(hidden)
         yield Issue(f"{what} holds characters that can't be seen: {names}", row=number, found=text)
-    if not told and _looks_changed(text):
+    if not told and _MADE_BY_SPREADSHEETS.fullmatch(text):
         yield Issue(
             f"{what} looks like what a spreadsheet makes of a text (1-2 becomes 02-Jan); if so, format the column as "
             "text and type it again",

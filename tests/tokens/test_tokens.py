@@ -64,16 +64,6 @@ def test_tokens_that_voters_would_read_with_a_line_are_told():
     assert read_pasted("Sea", "tug boat\nship\nsail").notes == ()
 
 
-def test_tokens_that_a_spreadsheet_would_change_in_result_files_are_told():
-    """Case 87: 9-11 came back as 09-Nov, and the votes on it couldn't be read."""
-    told = [str(note) for note in read_pasted("Years", "ship\n9-11\n1/2\nMay 1968\n007\n1e5\nmay\n24/7 shop\n42").notes]
-    assert told == [
-        "row 2: 5 tokens are dates or numbers to spreadsheet programs; saved by one, a result file loses their votes "
-        "(found '9-11')"
-    ]
-    assert len(read_pasted("Years", "02-Jan\nship\nboat").notes) == 1  # told as what a spreadsheet made already
-
-
 @pytest.mark.parametrize("bad", ["a\x00b", "a\x1bb"])
 def test_control_characters_are_refused_with_their_rows(bad):
     with pytest.raises(InputError, match=r"row 2: holds a tab") as caught:
