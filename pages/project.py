@@ -29,14 +29,6 @@ if not st.session_state.get("project_id"):
     new_box()
     frame.stop()
 
-if st.session_state.get("_begins"):  # asked for by a button: a page of its own, and nothing of another project
-    st.title("New project")
-    new_box()
-    if st.button("Cancel", icon=":material/close:"):
-        st.session_state["_begins"] = False
-        st.rerun()
-    frame.stop()
-
 project = frame.project()
 view = cache.load_overview(frame.store(), project)
 

@@ -70,6 +70,24 @@ def test_no_page_scrolls_sideways_on_a_phone(server: Server, visit: Visit) -> No
         assert wider == [0, 0], title
 
 
+def test_a_new_project_has_a_page_that_the_side_bar_leaves_free_on_a_phone(server: Server, visit: Visit) -> None:
+    """A reload stays there, and a click on *Project* leads back."""
+    visitor = visit(server, viewport={"width": 390, "height": 844}, has_touch=True)
+    visitor.open(address("Project"))
+    side = visitor.page.get_by_test_id("stSidebar")
+    visitor.page.get_by_test_id("stExpandSidebarButton").click()
+    with visitor.a_run():
+        side.get_by_role("button", name="New project").click()
+    heading = visitor.main.get_by_role("heading", level=1)
+    expect(heading).to_have_text("New project")
+    expect(side).to_have_attribute("data-collapsed", "true")
+    visitor.page.reload()
+    expect(heading).to_have_text("New project")
+    visitor.page.get_by_test_id("stExpandSidebarButton").click()
+    side.get_by_test_id("stSidebarNav").get_by_role("link", name="Project").click()
+    expect(heading).to_contain_text(DEMO)
+
+
 def test_the_buttons_of_a_table_cover_no_words_on_a_phone(server: Server, visit: Visit) -> None:
     """Under a finger they are always there, above their table, which lies on no words below it for that."""
     visitor = visit(server, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)

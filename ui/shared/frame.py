@@ -83,10 +83,11 @@ def copy_button(label: str, text: str, *, key: str) -> None:
     _COPY(key=key, data=data, width="content")
 
 
-def come_to_top(*, pressed: bool) -> None:
-    """Bring the page to its top once; unless somebody types, where it wasn't a button that was `pressed`."""
+def come_to_top(*, pressed: bool, closes_side: bool = False) -> None:
+    """Bring the page to its top once; unless somebody types, where it wasn't a button that was `pressed`. On a phone,
+    where the side bar covers the page, `closes_side` closes it."""
     count = st.session_state["_n_notices"] = st.session_state.get("_n_notices", 0) + 1
-    _TOP(key=f"notice-{count}", data={"pressed": pressed}, height=0)
+    _TOP(key=f"notice-{count}", data={"pressed": pressed, "closesSide": closes_side}, height=0)
 
 
 _DRAWN, _DRAWING, _REFUSED, _PRESSED = "_drawn", "_drawing", "_refused", "_pressed"  # in the session
@@ -138,6 +139,7 @@ PAGES = (
     ("export", "Export", ":material/download:"),
     ("help", "Help", ":material/help:"),
 )
+NEW = "new"  # the page that makes a project: no step of a project's, so not in the navigation
 MOVED = ("schemes",)  # addresses of earlier versions, which lead on
 
 _KINDS = {"demo": "Demo: simulated voters", "trial": "Trial: may hold simulated votes"}
@@ -149,12 +151,13 @@ def navigation() -> Any:
         key: st.Page(f"../pages/{key}.py", title=title, icon=icon, url_path=key, default=key == "project")
         for key, title, icon in PAGES
     }
-    moved = [st.Page(f"../pages/{key}.py", title="Moved", url_path=key, visibility="hidden") for key in MOVED]
-    st.session_state["_pages"] = pages
-    chosen = st.navigation([*pages.values(), *moved], expanded=True)
+    hidden = {
+        key: st.Page(f"../pages/{key}.py", title=title, url_path=key, visibility="hidden")
+        for key, title in ((NEW, "New project"), *((key, "Moved") for key in MOVED))
+    }
+    st.session_state["_pages"] = pages | hidden
+    chosen = st.navigation([*pages.values(), *hidden.values()], expanded=True)
     st.session_state["_page"] = chosen.url_path or "project"
-    if chosen.url_path not in ("", "project"):
-        st.session_state.pop("_begins", None)  # whoever goes elsewhere begins no project
     return chosen
 
 
@@ -333,17 +336,24 @@ def _show_campaign(chosen: Project) -> None:
 
 
 def begin_project() -> NoReturn:
-    """Go to the Project page, which then shows what makes a new project and nothing else."""
-    st.session_state["_begins"] = True
-    st.switch_page(st.session_state["_pages"]["project"])
+    """Go to the page that makes a project."""
+    st.session_state["_close_side"] = True
+    st.switch_page(st.session_state["_pages"][NEW], query_params={"project": st.session_state["project_id"]})
+
+
+def close_side() -> None:
+    """On a phone the side bar with *New project* would lie over the page that it opens: it goes, once."""
+    if st.session_state.pop("_close_side", False):
+        come_to_top(pressed=True, closes_side=True)
 
 
 def open_project(project_id: str) -> NoReturn:
     """Show another project from the next run on."""
     st.session_state["project_id"] = project_id
-    st.session_state["_begins"] = False
-    st.query_params["project"] = project_id
     changed_here()
+    if st.session_state["_page"] == NEW:
+        lead_on("project")
+    st.query_params["project"] = project_id
     st.rerun()
 
 
@@ -355,7 +365,6 @@ def lead_on(key: str, **query: str) -> NoReturn:
 def _pick() -> None:
     st.session_state["project_id"] = st.session_state["_picked"]
     st.query_params["project"] = st.session_state["_picked"]
-    st.session_state["_begins"] = False
     st.session_state["_go_on"] = True
 
 
