@@ -8,7 +8,8 @@ Reads `areas.csv` (columns area, token) beside this script and writes, beside it
 * `similarity.csv`, `wordllama.csv`, `sentences.csv`: area, token_a, token_b, similarity of every pair of tokens of an
   area: cosines of all-MiniLM-L6-v2, of WordLlama, and of the multilingual Universal Sentence Encoder, each of which
   reads a token, of one word or several, as one short text. `letters.csv`: similarities of spellings.
-* `demo.zip`, `demo-open.zip`: the two projects, exported; `figures.json`: what the Evaluate page says of the first.
+* `demo.zip`, `demo-open.zip`: the two projects, exported; `figures.json`: what the pages Evaluate and Scores
+  compute of the first.
 
 Same inputs, same bytes. What the inputs are, and their licences: `SOURCE.md`.
 
@@ -245,17 +246,18 @@ def begin(
 
 
 def evaluated(store: Store, project_id: str) -> list[dict[str, Any]]:
-    """What the Evaluate page keeps of a project at its first settings: kind, params without the revision, result."""
+    """What first visits of Evaluate and Scores compute of a project: kind, params without the revision, result."""
     from core.commands.figures import evaluation_inputs
     from core.commands.figures.base import measured, params_of
     from core.commands.figures.evaluation import figure_of
+    from core.commands.figures.votes import TrustLines
     from core.store.projects.project_commands import get_project
 
     project = get_project(store, project_id)
     view = evaluation_inputs.load(store, project_id, 2.0, project.notion)
     found = []
-    for name in FIGURES:
-        figure = figure_of(name, project_id, view, project.revision)
+    of_votes = TrustLines(project_id, project.revision, None)
+    for figure in (*(figure_of(name, project_id, view, project.revision) for name in FIGURES), of_votes):
         params, result = params_of(figure), measured(store, figure)[0]
         del params["revision"], result["pulse"]
         found.append({"kind": figure.kind, "params": params, "result": result})

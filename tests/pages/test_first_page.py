@@ -9,6 +9,7 @@ from page_words import press, words
 
 from core.commands.figures.base import measured, params_of
 from core.commands.figures.evaluation import OF_EVALUATION, figure_of
+from core.commands.figures.votes import TrustLines
 from core.store.projects.demo import DATA, DEMO_ID, FIGURES, MODELS
 from core.store.projects.project_commands import change_project, create_project, get_project
 from core.views.evaluate import evaluate_page
@@ -17,14 +18,18 @@ from ui.project.demo_box import CHANGED, OFFSET, PURPOSE, STOPS
 REMAKE = "Make it anew with `python data/build_demo.py --projects`."
 
 
-def test_the_figures_are_those_that_the_page_looks_for(shipped):
-    """They are found by settings, version and revision, so that the Evaluate page computes nothing."""
+def test_the_figures_are_those_that_the_pages_look_for(shipped):
+    """They are found by settings, version and revision, so that Evaluate and Scores compute nothing."""
     project = get_project(shipped, DEMO_ID)
     view = evaluate_page.load(shipped, DEMO_ID, OFFSET, project.notion)
     kept = json.loads((DATA / FIGURES).read_text(encoding="utf-8"))
-    assert {one["params"]["figure"] for one in kept} >= {"votes", "tokens", "floor", "top"}
+    assert {one["params"]["figure"] for one in kept} >= {"votes", "tokens", "floor", "top", "trust_lines"}
     for one in kept:
-        figure = figure_of(one["params"]["figure"], DEMO_ID, view, project.revision)
+        figure = (
+            TrustLines(DEMO_ID, project.revision, None)
+            if one["params"]["figure"] == TrustLines.name
+            else figure_of(one["params"]["figure"], DEMO_ID, view, project.revision)
+        )
         asked = params_of(figure)
         del asked["revision"]
         assert (one["kind"], one["params"]) == (figure.kind, asked), f"data/{FIGURES} is stale. {REMAKE}"
@@ -35,8 +40,12 @@ def test_the_figures_are_what_the_page_would_compute(shipped):
     kept = json.loads((DATA / FIGURES).read_text(encoding="utf-8"))
     project = get_project(shipped, DEMO_ID)
     for one in kept:
-        kind, settings = OF_EVALUATION[one["params"]["figure"]], tuple(one["params"]["settings"])
-        made = measured(shipped, kind(DEMO_ID, project.revision, settings, tuple(one["params"]["extra"])))[0]
+        if one["params"]["figure"] == TrustLines.name:
+            figure = TrustLines(DEMO_ID, project.revision, None)
+        else:
+            kind, settings = OF_EVALUATION[one["params"]["figure"]], tuple(one["params"]["settings"])
+            figure = kind(DEMO_ID, project.revision, settings, tuple(one["params"]["extra"]))
+        made = measured(shipped, figure)[0]
         assert flat({"found": made["found"]}) == pytest.approx(flat(one["result"]), abs=1e-6, nan_ok=True), one[
             "params"
         ]["figure"]

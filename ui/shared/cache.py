@@ -16,7 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pandas as pd
 import streamlit as st
 
-from core.commands.figures.base import Figure, MeasuredFigure, measure_now, params_of, read
+from core.commands.figures.base import Figure, MeasuredFigure, kept_or_measured, params_of, read
 from core.commands.figures.votes import VoteChecks
 from core.dataset.formats import table_of
 from core.evaluation import TOP_K
@@ -77,9 +77,9 @@ def _cached(key: tuple[object, ...], _make: Callable[[], Any]) -> Any:
 
 
 def measured(store: Store, project: Project, figure: Figure[R]) -> MeasuredFigure[R]:
-    """A figure of the project and its votes as they are, measured at once."""
+    """A figure of the project and its votes as they are, measured at once unless it is kept."""
     parameters = json.dumps(params_of(figure))
-    return _kept_value(figure.name, store, project, (parameters,), lambda: measure_now(store, figure))
+    return _kept_value(figure.name, store, project, (parameters,), lambda: kept_or_measured(store, figure, project))
 
 
 def kept(store: Store, project: Project, figure: Figure[R], job: Job) -> MeasuredFigure[R]:

@@ -105,6 +105,16 @@ def measure_now(store: Store, figure: Figure[R]) -> MeasuredFigure[R]:
     return MeasuredFigure(result, f"{json.dumps(params_of(figure))} now", lambda: data or b"")
 
 
+def kept_or_measured(store: Store, figure: Figure[R], project: Project) -> MeasuredFigure[R]:
+    """What is kept of a figure, if no vote came in since, else the figure measured now; errors as of the figure."""
+    job = job_of(store, figure)
+    if job is not None and is_there(store, figure, job):
+        found = read(store, figure, job)
+        if not found.votes_since(project):
+            return found
+    return measure_now(store, figure)
+
+
 def job_of(store: Store, figure: Figure[Any]) -> Job | None:
     """The newest job that measures just this, or has; None without one."""
     return same_job(store, figure.project_id, figure.kind, params_of(figure))

@@ -1,7 +1,7 @@
 """The demo: a finished project with four models, and a small one with an open ballot; votes of simulated voters.
 
-Both are shipped as they were made by `data/build_demo.py`, with the figures of the Evaluate page, so that a first start
-simulates nothing.
+Both are shipped as they were made by `data/build_demo.py`, with the figures of Evaluate and Scores, so that a first
+start simulates nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MODELS = (
     ("Letters only (spelling)", "letters.csv"),
 )
 PROJECTS = ((OPEN_ID, "demo-open.zip"), (DEMO_ID, "demo.zip"))  # the last one made is the one a first start opens
-FIGURES = "figures.json"  # of the Evaluate page: results of jobs, found as a page would keep them
+FIGURES = "figures.json"  # of Evaluate and Scores: results of jobs, found as a page would keep them
 
 
 def ensure_demo(store: Store) -> str | None:
