@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from campaigns import PLAN, make_project
+from campaigns import PLAN, draw_batch, make_project
 from page_words import turn_to, words
 
 from core.ballots.checks import CheckSettings, GoldComparison
@@ -48,6 +48,37 @@ def test_a_line_that_is_no_known_answer_is_named(empty, visit):
     lines.set_value("dog, cat > saw, horse").run()
     assert "Among the known answers, saw – horse is no item here" in words(app).replace("\\", "")
     assert "cat is no item" not in words(app)
+
+
+def test_the_plan_of_drawn_ballots_is_text_with_nothing_to_type(empty, visit):
+    """Its parts are drawn once they are opened, so that the page is quick; what voters read is as it was asked."""
+    example = Example(("ship", "harbour"), ("ship", "dentist"), "left", "Ships lie there")
+    wording = Wording("Which *two*?", "", (example,))
+    plan = replace(WITH, wording=wording, appearances=(4, 6), n_ballots=2, fee=0.35, ties_allowed=False)
+    project_id = make_project(empty, plan=plan)
+    draw_batch(empty, project_id)
+    app = visit("plan", project_id)
+    typed = [*app.number_input, *app.text_input, *app.text_area, *app.get("button_group")]
+    assert {"Seed", "Appearances, M", "Question", "Protocol"}.isdisjoint(box.label for box in typed)
+    assert not any(button.disabled for button in app.button)
+    said = words(app)
+    for fact in (
+        "Ballots, n_b: **2**", "Appearances, M: **4, 6**", "Platform's fee (%): **35**",
+        "Voters may answer “equal”: **no**", "Seed: **7**",
+    ):  # fmt: skip
+        assert fact in said
+    assert "Which *two*?" not in said
+    for box in ("checks-drawn", "wording-drawn", "check-votes"):
+        app.session_state[box] = True
+    app.run()
+    assert not app.exception
+    said = words(app)
+    assert "**Which *two*?**" in said
+    assert "Example 1: ship – harbour | ship – dentist. Left pair: Ships lie there" in said
+    assert "Judged by several voters (%): **20**" in said
+    assert "How often: **in every task**" in said
+    tables = [set(table.value.columns) for table in app.dataframe]
+    assert set(counts_table(plan.plan(21), plan).columns) in tables
 
 
 def test_a_mistyped_known_answer_costs_no_example_of_the_plan(empty, visit):

@@ -35,8 +35,9 @@ def brief(monkeypatch):
 def test_pages_have_a_fourth_protocols_own_words(empty, visit, swiss):
     project_id = make_project(empty, kind="trial", plan=replace(PLAN, protocol=swiss))
     run_simulated(empty, project_id, 1)
-    chosen = labelled(visit("plan", project_id).get("button_group"), "Protocol")
-    assert (chosen.value, "Swiss lets those meet that won as often." in chosen.help) == (swiss, True)
+    (told,) = [one for one in visit("plan", project_id).markdown if one.value.startswith("Protocol: ")]
+    assert told.value.replace("\\", "") == "Protocol: **Swiss: neighbours by wins**"
+    assert "Swiss lets those meet that won as often." in told.proto.help
     app = visit("scores", project_id)
     assert not app.exception
     assert "A hundredth of the votes it won." in app.dataframe[0].proto.columns

@@ -18,7 +18,7 @@ from core.views.plan import appearances_text, given_away, plan_said
 from ui.plan import plan_figures
 from ui.plan.checks_box import checks_cost
 from ui.plan.pilot_box import pilot_seconds
-from ui.plan.plan_form import settings_form
+from ui.plan.plan_form import settings_form, show_drawn
 from ui.plan.planner_box import planner_box
 from ui.plan.registration_box import registration_box
 from ui.shared import cache, choosers, drafts, frame
@@ -36,18 +36,14 @@ def show(
     standings = cache.load_standings(frame.store(), project)
     saved = read_plan(frame.store(), project.id, area_id)
     locked = bool(standing.ballots)
-    key = f"{project.id}-{area_id}-{'saved' if saved else 'new'}"  # of the widgets, which start from what is saved
-    draft = f"plan-{project.id}-{area_id}"
-    key += f"-{drafts.turn(draft)}" if drafts.turn(draft) else ""
     stored = saved or proposed_plan(standing.n_items, project.seed)
-    start = stored if locked else drafts.begin(draft, f"n_ballots-{key}", stored, over_others=True)
-    back = st.container()
+    key = f"{project.id}-{area_id}-{'saved' if saved else 'new'}"  # of the widgets, which start from what is saved
     try:
-        settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
-        if not locked:
-            drafts.keep(draft, settings, stored)
-            with back:
-                drafts.show_restored(draft, "Your changes")
+        if locked:
+            settings = stored
+            show_drawn(settings, project.notion)
+        else:
+            key, settings = _edited(project, standing, stored, key)
         plan = settings.plan(standing.n_items)
     except PlanError as error:
         frame.show_error(error)
@@ -73,6 +69,19 @@ def show(
         plan_figures.advice(plan, forecast)
     registration_box(project, planned=saved is not None, locked=any(each.ballots for each in standings))
     return settings, source
+
+
+def _edited(project: Project, standing: RankingStatus, stored: PlanSettings, key: str) -> tuple[str, PlanSettings]:
+    """The form, with edits that were left behind; the key of its widgets, and the settings as they stand in them."""
+    draft = f"plan-{project.id}-{standing.ranking.area_id}"
+    key += f"-{drafts.turn(draft)}" if drafts.turn(draft) else ""
+    start = drafts.begin(draft, f"n_ballots-{key}", stored, over_others=True)
+    back = st.container()
+    settings = settings_form(start, project.notion, standing.n_items, key=key)
+    drafts.keep(draft, settings, stored)
+    with back:
+        drafts.show_restored(draft, "Your changes")
+    return key, settings
 
 
 def _save(

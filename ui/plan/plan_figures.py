@@ -87,13 +87,8 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
         if settings.reward >= reward:
             st.caption(f"A voter earns {cost.hourly_wage:,.2f} per hour, which reaches it.")
             return
-        st.button(
-            f"Set the reward to {reward:,.2f}",
-            on_click=_use,
-            args=(f"reward-{key}", reward),
-            disabled=locked,
-            type="primary",
-        )
+        if not locked:
+            st.button(f"Set the reward to {reward:,.2f}", on_click=_use, args=(f"reward-{key}", reward), type="primary")
     st.warning(
         (
             f"A voter earns {cost.hourly_wage:,.2f} per hour, under {wage:,.2f}. A task of "

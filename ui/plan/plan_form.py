@@ -4,38 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core.errors import PlanError
-from core.protocols import collectable
+from core.protocols import collectable, protocol_of
 from core.protocols.base import AIMS, BOTH
 from core.store.projects.plans import PlanSettings, set_ranking, with_budget
 from core.store.projects.project_commands import Project
 from core.store.tokens.areas import read_areas
 from core.views.overview import RankingStatus
 from core.views.plan import appearances_text
-from ui.plan.checks_box import checks_form
-from ui.plan.wording_form import wording_form
+from ui.plan.checks_box import checks_form, show_checks
+from ui.plan.plan_fields import NumberField, show_facts
+from ui.plan.wording_form import show_wording, wording_form
 from ui.shared import choosers, frame
 
-
-@dataclass(frozen=True)
-class NumberField:
-    """A number of the plan: its name in the settings, its label and limits, and what it means."""
-
-    name: str
-    label: str
-    lowest: float
-    highest: float
-    step: float | None
-    help: str
-    scale: float = 1.0  # shown = stored × scale
-
-
+TIES = "Voters may answer “equal”"
+APPEARANCES = (
+    "Appearances, M",
+    "How often each item is shown in a ballot: one number, or one per ballot (20, 20, 30). Best even.",
+)
+SPREAD = (
+    "Votes are spread for",
+    "ρ_w asks for ranks that are near, all over the field: the first two ballots have all items, and appearances "
+    "hardly rise to the top. τ_w asks for the right order of the very top: most votes go there. What one gains the "
+    "other loses. From some 25 votes per item on, both gain by a second ballot of all items; with fewer, the first one "
+    "now and then loses a good item.",
+)
 NUMBERS = (
     NumberField("n_ballots", "Ballots, n_b", 1, 20, 1,
                 "Votes are collected in this many rounds; only the leading items go on to the next. Advised: 2 to 10."),
@@ -86,28 +85,28 @@ def ranking_choice(project: Project, standings: Sequence[RankingStatus]) -> None
         )
 
 
-def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, locked: bool) -> PlanSettings:
+def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str) -> PlanSettings:
     """Draw the widgets, filled from `start`, and return the settings as they stand in them.
 
     Where the protocol changes, or the ballots of one that has M ballot by ballot, M is found anew for the same votes.
     Raises `PlanError` for a text that is no number of appearances, and for a plan that can't be.
     """
     again = partial(_spread_again, start, n_items, key)
-    protocol = _protocol(start, key, locked, again)
-    aim = _aim(start, protocol, key, locked, again)
+    protocol = _protocol(start, key, again)
+    aim = _aim(start, protocol, key, again)
     places = [column for _ in range(3) for column in st.columns(3)]
-    appearances = _appearances(places.pop(2), start, key, locked)
+    appearances = _appearances(places.pop(2), start, key)
     values: dict[str, Any] = {}
     for place, field in zip(places, NUMBERS, strict=True):
         on_change = again if field.name in ("n_ballots", "keep") else None
-        values[field.name] = _number(place, field, getattr(start, field.name), key, locked, on_change)
-    ties = st.toggle("Voters may answer “equal”", start.ties_allowed, key=f"ties-{key}", disabled=locked)
+        values[field.name] = field.input(place, getattr(start, field.name), key=key, on_change=on_change)
+    ties = st.toggle(TIES, start.ties_allowed, key=f"ties-{key}")
     checks, mistyped = None, None
     try:
-        checks = checks_form(start.checks, key=key, locked=locked)
+        checks = checks_form(start.checks, key=key)
     except PlanError as error:
         mistyped = error  # raised once all widgets are drawn: what stands in one that isn't drawn is lost
-    wording = wording_form(start.wording, notion, key=key, locked=locked, ties_allowed=ties)
+    wording = wording_form(start.wording, notion, key=key, ties_allowed=ties)
     if mistyped is not None:
         raise mistyped
     settings = replace(
@@ -122,6 +121,20 @@ def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, l
     )
     st.session_state[f"_votes-{key}"] = settings.plan(n_items).n_comparisons
     return settings
+
+
+def show_drawn(settings: PlanSettings, notion: str) -> None:
+    """The settings of a plan whose ballots are drawn, as text: nothing of it can be changed any more."""
+    about = protocol_of(settings.protocol).about
+    facts = [("Protocol", about.offered, _protocol_help())]
+    if about.own_appearances:
+        facts.append((SPREAD[0], AIMS[settings.aim], SPREAD[1]))
+    show_facts(facts, per_row=2)
+    numbers = [field.fact(getattr(settings, field.name)) for field in NUMBERS]
+    numbers.insert(2, (APPEARANCES[0], written_appearances(settings), APPEARANCES[1]))
+    show_facts([*numbers, (TIES, "yes" if settings.ties_allowed else "no", None)])
+    show_checks(settings.checks)
+    show_wording(settings.wording, notion)
 
 
 def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
@@ -140,75 +153,48 @@ def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
         state[f"m-{key}"] = appearances_text(plan.appearances_by_ballot)
 
 
-def _protocol(start: PlanSettings, key: str, locked: bool, on_change: Callable[[], None]) -> str:
+def _protocol(start: PlanSettings, key: str, on_change: Callable[[], None]) -> str:
     """The choice of a protocol; its name."""
-    offered = {name: protocol.about for name, protocol in collectable().items()}
+    offered = {name: protocol.about.offered for name, protocol in collectable().items()}
     chosen = choosers.segmented_control(
-        "Protocol",
-        {name: about.offered for name, about in offered.items()},
-        start.protocol,
-        key=f"protocol-{key}",
-        disabled=locked,
-        on_change=on_change,
-        help=" ".join(
-            ["Ballot after ballot only the leading items stay.", *(about.advice for about in offered.values())]
-        ),
+        "Protocol", offered, start.protocol, key=f"protocol-{key}", on_change=on_change, help=_protocol_help()
     )
     return str(chosen)
 
 
-def _aim(start: PlanSettings, protocol: str, key: str, locked: bool, on_change: Callable[[], None]) -> str:
+def _protocol_help() -> str:
+    advice = (protocol.about.advice for protocol in collectable().values())
+    return " ".join(["Ballot after ballot only the leading items stay.", *advice])
+
+
+def _aim(start: PlanSettings, protocol: str, key: str, on_change: Callable[[], None]) -> str:
     """What appearances are spread for, where the protocol has ways for it."""
     if not collectable()[protocol].about.own_appearances:
         return BOTH
+    label, about = SPREAD
     chosen = choosers.segmented_control(
-        "Votes are spread for",
+        label,
         AIMS,
         start.aim,
         key=f"aim-{key}",
-        disabled=locked,
         on_change=on_change,
-        help=(
-            "ρ_w asks for ranks that are near, all over the field: the first two ballots have all items, and "
-            "appearances hardly rise to the top. τ_w asks for the right order of the very top: most votes go there. "
-            "What one gains the other loses. From some 25 votes per item on, both gain by a second ballot of all "
-            "items; with fewer, the first one now and then loses a good item."
-        ),
+        help=about,
     )
     return str(chosen)
 
 
-def _number(
-    place: Any, field: NumberField, before: float, key: str, locked: bool, on_change: Callable[[], None] | None
-) -> float:
-    """A number field; its value in the unit of the settings."""
-    is_whole = isinstance(before, int)
-    kind = int if is_whole else float
-    typed = place.number_input(
-        field.label,
-        kind(field.lowest),
-        kind(field.highest),
-        kind(before) if field.scale == 1.0 else round(before * field.scale, 6),
-        None if field.step is None else kind(field.step),
-        key=f"{field.name}-{key}",
-        disabled=locked,
-        help=field.help,
-        on_change=on_change,
-    )
-    return kind(typed) if field.scale == 1.0 else round(float(typed) / field.scale, 6)
-
-
-def _appearances(place: Any, start: PlanSettings, key: str, locked: bool) -> str:
+def _appearances(place: Any, start: PlanSettings, key: str) -> str:
     """The field of M; its text, one number or one a ballot."""
-    before = start.appearances
     # Not the box's own default: `_spread_again` writes there too, and Streamlit wants one or the other.
-    st.session_state.setdefault(f"m-{key}", str(before) if isinstance(before, int) else ", ".join(map(str, before)))
-    return place.text_input(
-        "Appearances, M",
-        key=f"m-{key}",
-        disabled=locked,
-        help="How often each item is shown in a ballot: one number, or one per ballot (20, 20, 30). Best even.",
-    )
+    st.session_state.setdefault(f"m-{key}", written_appearances(start))
+    label, about = APPEARANCES
+    return place.text_input(label, key=f"m-{key}", help=about)
+
+
+def written_appearances(settings: PlanSettings) -> str:
+    """M as it is typed: one number, or one per ballot."""
+    stored = settings.appearances
+    return str(stored) if isinstance(stored, int) else ", ".join(map(str, stored))
 
 
 def read_appearances(text: str) -> int | tuple[int, ...]:

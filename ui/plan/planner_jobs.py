@@ -131,14 +131,14 @@ def _search_result(search: Search, request: PlannerRequest, *, locked: bool) -> 
                 )
                 + ("" if sure else " That is no clear difference.")
             )
-        st.button(
-            "Use this plan",
-            icon=":material/check:",
-            on_click=_use,
-            args=(plan, request, search.goal),
-            key=f"use-{request.key}",
-            disabled=locked,
-        )
+        if not locked:
+            st.button(
+                "Use this plan",
+                icon=":material/check:",
+                on_click=_use,
+                args=(plan, request, search.goal),
+                key=f"use-{request.key}",
+            )
 
 
 def _goal_text(goal: str) -> str:
