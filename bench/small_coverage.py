@@ -5,8 +5,9 @@ demo's cosines, in turn; its seed is (seed, s, cell). Ranks are the true ones; t
 votes it would win against all others from the population that the voters were drawn from (1,000 voters). ρ_w and τ_w:
 intervals of six models against the true ranking, and of the differences of each and the next
 (`bench.votes_coverage`). The intervals that one campaign gives hang together, so standard errors are of the means of
-campaigns. --protocol paper: the intervals around ȳ, as closing an item's last ballot left them; --bounds widened: as
-they were made before.
+campaigns. --normal-quantile: those of ρ_w and τ_w as they would hold if they were drawn out by √(V/(V−1)) alone, V
+voters, and not by Student's quantile too. --protocol paper: the intervals around ȳ, as closing an item's last ballot
+left them; --bounds widened: as they were made before.
 
 Figures go to FOLDER, a file a cell, a line a campaign; what is there is not made again, and two runs of unlike --cell
 may go on beside each other. All resamples are refitted at once (`refit`), as many as --resamples, with the rules of
@@ -25,7 +26,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtri, stdtrit
 
 from bench.cells import DEMO, read_similarities
 from bench.votes_coverage import NOISE, Kind
@@ -230,7 +231,8 @@ def campaign(kind: Kind, pool: Floats, rng: np.random.Generator, resamples: int,
     models = [normal + noise * rng.standard_normal(kind.items) for noise in NOISE]
     exactly = truth + 1e-12 * rng.random(kind.items)  # without ties
     found = figures_of(np.array([*models, fit.theta]), np.array([fit.theta, exactly, *moved.theta]))
-    shares = []
+    shares, narrower = [], []
+    student = float(stdtrit(kind.voters - 1, 0.95))
     for name, of in zip(FIGURES, found, strict=True):
         values, of_scores = of[:-1], of[-1, 2:]
         for pair in (False, True):
@@ -247,13 +249,17 @@ def campaign(kind: Kind, pool: Floats, rng: np.random.Generator, resamples: int,
                 )
                 for one in values
             ]
-            shares.append(
-                np.mean([b is not None and b.lower <= t <= b.upper for b, t in zip(bands, values[:, 1], strict=True)])
+            reach = np.array([np.nan if b is None else ndtri(0.95) * b.error for b in bands])
+            missed = np.array(
+                [np.nan if b is None else abs(t - b.corrected) for b, t in zip(bands, values[:, 1], strict=True)]
             )
+            shares.append(float(np.mean(missed <= reach)))
+            narrower.append(float(np.mean(missed <= reach * ndtri(0.95) / student)))
     return {
         "held": [*held.mean(axis=1), *shares, *held[:, top].mean(axis=1)],
         "width": [float(np.mean(upper - lower)), float(np.mean(worst - best))],
         "figures": found[:, -1, 1].tolist(),
+        "normal": narrower,
     }
 
 
@@ -287,6 +293,7 @@ def paper_campaign(kind: Kind, pool: Floats, rng: np.random.Generator, bounds: s
 @click.option("--cell", "cells", multiple=True, type=int, help="Only this cell, from 0. Repeatable.")
 @click.option("--protocol", type=click.Choice(list(COLUMNS)), default="runoff", show_default=True)
 @click.option("--bounds", type=click.Choice([FITTED, WIDENED]), default=FITTED, help="Of paper: today's, or 0.9's.")
+@click.option("--normal-quantile", is_flag=True, help="Of runoff: ρ_w and τ_w without Student's quantile.")
 @click.option("--resamples", default=100, show_default=True, help="The program takes 300 for scores and ranks.")
 @click.option("--exact", is_flag=True, help="The program's own refits, one by one.")
 @click.option("--seconds", default=500.0, show_default=True, help="No campaign is begun after so many.")
@@ -297,6 +304,7 @@ def main(
     cells: tuple[int, ...],
     protocol: str,
     bounds: str,
+    normal_quantile: bool,
     resamples: int,
     exact: bool,
     seconds: float,
@@ -327,6 +335,8 @@ def main(
         if len(rows) < 2:
             continue
         held = np.array([row["held"] for row in rows])
+        if normal_quantile:
+            held[:, 2:6] = [row["normal"] for row in rows]
         error = held.std(axis=0, ddof=1) / np.sqrt(len(rows))
         accuracy = np.mean([row["figures"] for row in rows], axis=0)
         size, ballots, votes, voters = CELLS[cell]
