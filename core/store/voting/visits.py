@@ -58,7 +58,6 @@ class LinkTarget:
     page: VotingPage
     address_salt: str | None = None  # hashes where its voters begin
     rests: bool = False  # in its closing pause
-    of_one_area: bool = False  # all that is asked
 
     @property
     def examples(self) -> list[Mapping[str, Any]]:
@@ -89,13 +88,12 @@ def is_same(sent: str, right: str) -> bool:
 
 _LINK, _BALLOT, _VOTING = t.voting_link.c, t.ballot.c, t.voting.c
 _SAME_AREA = sa.or_(_BALLOT.area_id == _LINK.area_id, sa.and_(_BALLOT.area_id.is_(None), _LINK.area_id.is_(None)))
-_N_AREAS = sa.select(sa.func.count()).where(t.area.c.project_id == t.project.c.id).scalar_subquery()
 _WHERE_A_LINK_LEADS = (
     sa.select(
         _LINK.secret, _LINK.voter_secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at,
         _VOTING.state, _VOTING.opened_at, _VOTING.id.label("voting_id"), _VOTING.settings, _VOTING.address_salt,
         _BALLOT.id.label("ballot_id"), _BALLOT.area_id, _BALLOT.state.label("ballot_state"), _BALLOT.kind,
-        _BALLOT.settings.label("round"), sa.or_(_BALLOT.area_id.is_not(None), _N_AREAS == 1).label("of_one_area"),
+        _BALLOT.settings.label("round"),
     )
     .join(t.project, t.project.c.id == _LINK.project_id)
     .join(t.ballot, sa.and_(_BALLOT.project_id == _LINK.project_id, _SAME_AREA))
@@ -124,7 +122,7 @@ def link_at(conn: sa.Connection, code: str) -> LinkTarget | None:
     if other is not None:
         wording = {"question": other.question, "instructions": other.instructions, "language": other.language}
     rests = row.state == "paused" and in_closing_pause(row.settings)
-    target = (row.notion, wording, state, row.opened_at, page, row.address_salt, rests, row.of_one_area)
+    target = (row.notion, wording, state, row.opened_at, page, row.address_salt, rests)
     return LinkTarget(row.secret, row.voter_secret, row.id, *target)
 
 

@@ -130,8 +130,24 @@ def _place(conn: sa.Connection, at: LinkTarget, leases: Sequence[sa.Row], lease:
     if kind is not None:
         return TaskPlace(lease.task, lease.n, len(active), _texts_of_round(conn, lease, kind) | {"at": str(n_done + 1)})
     texts = _texts(conn, lease)
-    area = texts["area_left"] if at.of_one_area else ""
+    area = texts["area_left"] if _is_of_one_area(conn, at) else ""
     return TaskPlace(lease.task, lease.n, len(active), texts | {"at": str(n_done + 1)}, area)
+
+
+# Of voting pages, by their database and when they were opened: a ballot keeps its items.
+_OF_ONE_AREA: dict[tuple[str, int, str], bool] = {}
+
+
+def _is_of_one_area(conn: sa.Connection, at: LinkTarget) -> bool:
+    """Whether all items of a page's ballot are of one area; looked up once, as voters ask again with each vote."""
+    key = (str(conn.engine.url), at.page.voting_id, at.opened_at)
+    if key not in _OF_ONE_AREA:
+        items = sa.select(sa.func.count(t.item.c.area_id.distinct())).join(
+            t.ballot_item, t.ballot_item.c.item_id == t.item.c.id
+        )
+        n_areas = conn.execute(items.where(t.ballot_item.c.ballot_id == at.page.ballot_id)).scalar_one()
+        _OF_ONE_AREA[key] = n_areas == 1
+    return _OF_ONE_AREA[key]
 
 
 _A, _B, _OPTION = t.token.alias("a"), t.token.alias("b"), t.question_option.c
