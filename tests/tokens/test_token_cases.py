@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from embedding_files import text as embedding_text
 from embedding_files import write
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from core.charts.evaluation import rank_scatter
@@ -30,6 +30,7 @@ from core.store.tokens.areas import add_areas, read_areas
 from core.store.votes.intake import accept_upload, preview_upload
 from core.tables import COMPARISONS, KNOWN
 from core.tokens.files import AreaTokens, clean_token, invisible_characters, read_areas_file
+from core.tokens.lists import MAX_TOKEN_LENGTH
 from core.views import tokens as tokens_view
 from core.votes.classify import CountingRules, classify
 from core.votes.reading import needs_references
@@ -205,21 +206,24 @@ def comparisons_of(tokens: list[str], area: str) -> pd.DataFrame:
 
 
 @settings(deadline=None)
+@example("0", ["", "0", "0" * (MAX_TOKEN_LENGTH + 1)])
+@example("0", ["", "", "0" * (MAX_TOKEN_LENGTH + 1)])
 @given(st.text(), st.lists(st.text(), min_size=3, max_size=6))
 def test_tokens_to_batch_to_results_to_tokens_is_the_identity(name, texts):
     out = io.StringIO(newline="")
     csv.writer(out).writerows([["area", "token"], *([name, text] for text in texts)])
+    kept = tuple(dict.fromkeys(token for text in texts if 0 < len(token := clean_token(text)) <= MAX_TOKEN_LENGTH))
     try:
         lists = read_areas_file(out.getvalue().encode("utf-8"), "tokens.csv")
     except InputError:
         # Only what no file can hold in one field, or what leaves nothing.
         given_texts = [clean_token(text) for text in (name, *texts)]
         broken = any(unicodedata.category(character) == "Cc" for text in given_texts for character in text)
-        assert broken or not given_texts[0] or not any(given_texts[1:])
+        assert broken or not given_texts[0] or not kept
         return
     (area,) = lists.areas
     assert area.name == clean_token(name)
-    assert area.tokens == tuple(dict.fromkeys(token for text in texts if (token := clean_token(text))))
+    assert area.tokens == kept
     assume(len(area.tokens) > 1)
     comparisons = comparisons_of(list(area.tokens), area.name)
     batch = write_batch(comparisons)
