@@ -359,7 +359,7 @@ class JudgeFigure(Figure[JudgeFigures]):
     """The figures of a record as far as it has answers: `n_attempts` tells that more have come."""
 
     name = "judge"
-    version = 2
+    version = 3
     doing = "Setting the language model beside people"
     judge_id: int
     n_attempts: int

@@ -27,9 +27,8 @@ less, by the same resamples, above all in ρ and τ, which ask about the bottom 
 rare in resamples, it is far rarer in the votes. So for τ_w only a share u of what resamples lose and of their variance
 counts, u = L/.2 or L/.3, at most 1; s is the standard deviation of the R_b.
 
-Voters are few next to votes: of V of them the deviation over resamples is too small by √((V−1)/V), and is known no
-better than by V − 1 degrees of freedom. So v = t/1.645·√(V/(V−1)), t the quantile of Student's distribution; it is 1.45
-for 5 voters, 1.05 for 30, 1.01 for 100 (`widened_tails`).
+Voters are few next to votes: of V of them the deviation over resamples is too small by √((V−1)/V), so v = √(V/(V−1)):
+1.12 for 5 voters, 1.02 for 30. Student's quantile besides is more than these intervals need (docs/runoff.md).
 
 What two models lose in ρ_w and τ_w differs by little more than chance, so their differences have c = 0; in ρ and τ a
 good model loses more than a poor one. The constants (`RULES`) are those at which simulated campaigns of three kinds
@@ -55,7 +54,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from ..base.estimates import MIN_VOTERS, widened_tails
+from ..base.estimates import MIN_VOTERS
 from ..base.parallel import Progress
 from ..errors import InputError, UndefinedMetricError
 from ..metrics import rounded_scores
@@ -266,7 +265,7 @@ def interval(
     error = float(np.hypot(k * s, h * lost))
     reach = float(ndtri((1 + LEVEL) / 2))
     if n_voters is not None:
-        error *= float(ndtri(widened_tails(n_voters, LEVEL)[1])) / reach
+        error *= float(np.sqrt(n_voters / (n_voters - 1)))
     reach *= error
     least, most = (0.0, 1.0) if name == "precision" else (-1.0, 1.0)
     ends = (least - most, most - least) if of_difference else (least, most)

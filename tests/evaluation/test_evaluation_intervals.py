@@ -63,15 +63,15 @@ def test_bounds_of_rho_w_by_brute_force():
     assert apart.error == pytest.approx((0.8 + 4 * (1 - own.mean())) * np.sqrt(np.sum(rest**2) / 28))
 
 
-@pytest.mark.parametrize(("n_voters", "t"), [(5, 2.1318468), (30, 1.6991270), (100, 1.6603912)])  # R: qt(.95, V - 1)
-def test_few_voters_widen_the_bounds_of_figures(n_voters, t):
+@pytest.mark.parametrize(("n_voters", "wider"), [(5, 1.1180340), (30, 1.0170953), (100, 1.0050378)])
+def test_few_voters_widen_the_bounds_of_figures(n_voters, wider):
     rng = np.random.default_rng(3)
     own = rng.uniform(0.8, 0.95, 30)
     drawn = 0.4 + 0.3 * own + rng.normal(0, 0.02, 30)
     for how in ({}, {"name": "tau_w"}, {"of_difference": True, "n_items": 60}):
         many, few = interval(0.6, drawn, own, **how), interval(0.6, drawn, own, n_voters=n_voters, **how)
         assert few.corrected == many.corrected
-        reach = t * np.sqrt(n_voters / (n_voters - 1)) * many.error
+        reach = 1.6448536 * wider * many.error
         assert (few.lower, few.upper) == pytest.approx((many.corrected - reach, many.corrected + reach))
         assert few.upper - few.corrected == pytest.approx(1.6448536 * few.error)
 

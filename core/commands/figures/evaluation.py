@@ -58,7 +58,7 @@ class OfEvaluation(Figure[R]):
     else is asked for. `view` is the evaluation where it was made already."""
 
     kind: ClassVar[str] = "evaluation_figure"
-    version: ClassVar[int] = 8  # raised whenever the same parameters would give another result, or another shape of it
+    version: ClassVar[int] = 9  # raised whenever the same parameters would give another result, or another shape of it
 
     settings: Settings
     extra: tuple[Any, ...] = ()
@@ -475,7 +475,7 @@ class FirstVisit(Figure[tuple[str, ...]]):
     there; the names of the new ones."""
 
     name = "first_visit"
-    version = 8
+    version = 9
     doing = "Computing the intervals"
     kind = "evaluation_figures"
     settings: Settings

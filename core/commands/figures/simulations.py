@@ -56,7 +56,7 @@ class RequiredSample(OfEvaluation[SampleSizes]):
 
     kind: ClassVar[str] = "figure"
     name = "needed"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     doing = "Simulating what it takes"
 
     def takes(self, view: Evaluated) -> float:
