@@ -142,7 +142,7 @@ def _read_platform(table: SourceTable, kind: RoundKind, said: ValueMeanings) -> 
 
 def _pattern(kind: RoundKind) -> re.Pattern[str]:
     """The names of the fields of a question: of one of its options, or with its number, as platforms write them."""
-    return re.compile(rf"({'|'.join(kind.fields)}|unknown)(?:_([1-9]\d{{0,3}}))?(?:\.label|\.(.+?))?(?:\.on)?")
+    return re.compile(rf"({'|'.join(kind.fields)}|unknown)(?:_([1-9][0-9]{{0,3}}))?(?:\.label|\.(.+?))?(?:\.on)?")
 
 
 def _field(pattern: re.Pattern[str], name: str) -> re.Match[str] | None:

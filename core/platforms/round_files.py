@@ -39,7 +39,7 @@ from .presets import open_results
 
 MAX_TASK_SIZE = 50
 _TRUE = frozenset({"1", "true", "on"})
-_TEXT = re.compile(r"input\.text_id_([1-9]\d{0,3})")
+_TEXT = re.compile(r"input\.text_id_([1-9][0-9]{0,3})")
 
 
 def write_writing(

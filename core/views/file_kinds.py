@@ -320,7 +320,7 @@ def _of_rows(rows: Sequence[Sequence[str]]) -> str:
     return _of_header(rows[0]) if rows else ""
 
 
-_ROUND_ANSWER = re.compile(r"answer\.(?:{})(?:_\d+)?(?:\..*)?".format("|".join(
+_ROUND_ANSWER = re.compile(r"answer\.(?:{})(?:_[0-9]+)?(?:\..*)?".format("|".join(
     sorted({field for kind in round_kinds().values() for field in kind.fields})
 )))  # fmt: skip
 _GIVEN = {*OF_RESULTS["voter"], *OF_RESULTS["choice"]}  # columns of somebody's answers

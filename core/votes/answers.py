@@ -37,10 +37,10 @@ from .reading import (
 )
 
 TEXTS = ("left_a", "left_b", "right_a", "right_b")
-_INPUT = re.compile(r"input\.(left_a|left_b|right_a|right_b|task_id)(?:_([1-9]\d{0,8}))?")
-_CHOICE = re.compile(r"choice(?:_([1-9]\d{0,8}))?(?:\.label)?")
-_CHOICE_OPTION = re.compile(r"choice(?:_([1-9]\d{0,8}))?(?:\.([^.]+)|_(left|right|tie|unknown))(?:\.on)?")
-_OPTION = re.compile(r"(left|right|tie|unknown)(?:_([1-9]\d{0,8}))?(?:\.on)?")
+_INPUT = re.compile(r"input\.(left_a|left_b|right_a|right_b|task_id)(?:_([1-9][0-9]{0,8}))?")
+_CHOICE = re.compile(r"choice(?:_([1-9][0-9]{0,8}))?(?:\.label)?")
+_CHOICE_OPTION = re.compile(r"choice(?:_([1-9][0-9]{0,8}))?(?:\.([^.]+)|_(left|right|tie|unknown))(?:\.on)?")
+_OPTION = re.compile(r"(left|right|tie|unknown)(?:_([1-9][0-9]{0,8}))?(?:\.on)?")
 # What a spreadsheet in English, German, French, Spanish, Italian or Portuguese makes of true and false.
 _TRUE = frozenset({"true", "1", "on", "wahr", "vrai", "verdadero", "vero", "verdadeiro"})
 _FALSE = frozenset({"", "false", "0", "off", "falsch", "faux", "falso"})

@@ -211,6 +211,12 @@ def test_pairs_of_texts_for_the_rating_page():
     assert "wanted" not in rows[0]
 
 
+def test_digits_of_another_script_number_no_text():
+    """“Input.text_id_1٣” isn't the id of text 13."""
+    data = "WorkerId,Input.text_id_1٣,Input.text_id_2,Answer.text_1,Answer.text_2\nW1,8,9,no,yes\n".encode()
+    assert [(answer.text_id, answer.text) for answer in read_writing(data, "odd.csv")] == [("9", "yes")]
+
+
 def test_other_files_are_refused():
     with pytest.raises(InputError, match=r"lacks the column answer.text_1.*A result file of the writing page has"):
         read_writing(b"WorkerId,Input.left_a,Answer.choice\nW1,a,left\n", "votes.csv")

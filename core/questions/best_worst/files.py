@@ -59,7 +59,7 @@ from .kind import BestWorst
 Named = Literal["items", "places"]  # what a cell of best and worst names
 NAMED: tuple[Named, ...] = get_args(Named)
 
-_ITEM = re.compile(r"(?:item|option|choice|term|word)(\d{1,9})")
+_ITEM = re.compile(r"(?:item|option|choice|term|word)([0-9]{1,9})")
 _ENDS = {"best": ("best", "bestitem", "most", "mostitem"), "worst": ("worst", "worstitem", "least", "leastitem")}
 
 
