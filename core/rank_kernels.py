@@ -37,8 +37,12 @@ def tau_of_ranks(a: Floats, b: Floats, *weights: Floats) -> list[float]:
     a, b : shape (n,), multiples of one half, neither constant; weights : each (n,), none scaled. Several at once cost
     little more than one.
     """
-    discordant = _discordant(a, b, np.stack(weights))
-    order_a, order_b = np.argsort(a), np.argsort(b)
+    # Ties of a are placed in the order of b, and ties of b stand in the order of a: neither is discordant.
+    order_a = _order(a, b)
+    place = np.empty(len(a), dtype=np.int32 if len(a) < 1 << 30 else np.int64)
+    place[order_a] = np.arange(len(a))
+    order_b = _order(b, place)
+    discordant = _discordant(place[order_b], np.stack(weights)[:, order_b])
     result = []
     for w, against in zip(weights, discordant.tolist(), strict=True):
         untied_a, untied_b = _untied(a, w, order_a), _untied(b, w, order_b)
@@ -49,15 +53,13 @@ def tau_of_ranks(a: Floats, b: Floats, *weights: Floats) -> list[float]:
 
 
 def _untied_within(a: Floats, b: Floats, w: Floats, order: NDArray[np.intp]) -> float:
-    """Σ w_i w_j over the pairs i < j that are tied in b, whose `order` is known, and not in a."""
+    """Σ w_i w_j over the pairs i < j that are tied in b, and not in a; `order` is that of b, ties in that of a."""
     starts, lengths = runs(b[order])
     tied = np.repeat(lengths > 1, lengths)
     if not tied.any():
         return 0.0
     rows = order[tied]
     which = np.repeat(np.arange(len(starts)), lengths)[tied]
-    inner = _order(which.astype(np.float64), a[rows])
-    rows, which = rows[inner], which[inner]
     weight, rank = w[rows], a[rows]
     new = np.concatenate(([True], (rank[1:] != rank[:-1]) | (which[1:] != which[:-1])))
     first = np.flatnonzero(new)
@@ -75,33 +77,30 @@ def _untied(rank: Floats, w: Floats, order: NDArray[np.intp]) -> float:
     return dot(sums[1:], np.cumsum(sums)[:-1])
 
 
-def _discordant(a: Floats, b: Floats, w: Floats) -> Floats:
+def _discordant(ordered: NDArray[Any], w: Floats) -> Floats:
     """Σ w_i w_j over the pairs whose ranks differ in both rankings, in opposite directions; (k,) for weights (k, n).
 
-    Merge sort read backwards. Items stand in the order of b; `place` is their place in the order of a.
-    A pair is discordant if the later one in b has the smaller place. Split at the highest bit of the
-    place: any pair the bit tells apart is counted now, the others fall into the same half and are
+    ordered : the items' places in the order of a, (n,), as they stand in the order of b; w : (k, n) in the same order.
+
+    Merge sort read backwards. A pair is discordant if the later one in b has the smaller place. Split at the highest
+    bit of the place: any pair the bit tells apart is counted now, the others fall into the same half and are
     counted at a lower bit. Every half has the same known size, so a level is a handful of array calls.
     Weights that are all alike need no more than the number of pairs.
     """
-    n = len(a)
+    n = len(ordered)
     levels = max(1, (n - 1).bit_length())
-    at: NDArray[Any] = np.arange(1 << levels, dtype=np.int32 if levels < 31 else np.int64)
-    # Ties of a are placed in the order of b, and ties of b stand in the order of a: neither is discordant.
-    place, place_of = at.copy(), np.empty(n, dtype=at.dtype)
-    place_of[_order(a, b)] = at[:n]
-    order = _order(b, place_of)
+    place: NDArray[Any] = np.arange(1 << levels, dtype=ordered.dtype)
     even = (w == w[:, :1]).all(axis=1)
     weight: NDArray[Any] = np.zeros(
         (int((~even).sum()), 1 << levels)
     )  # the padding up to a power of two weighs nothing
-    place[:n], weight[:, :n] = place_of[order], w[~even][:, order]
+    place[:n], weight[:, :n] = ordered, w[~even]
     count, total, room = 0, np.zeros(len(w)), np.empty((2, 1 << levels))
     for level in reversed(range(levels)):
         size = 1 << level
         upper = (place & size) != 0
         if even.any():
-            above = _running(upper.astype(at.dtype), 2 * size)
+            above = _running(upper.astype(place.dtype), 2 * size)
             count += int(np.add.reduce(above.compress(~upper), dtype=np.int64))
         for number, part in zip(np.flatnonzero(~even), weight, strict=True):
             total[number] += np.add.reduce(_against(part, upper, size, room))
