@@ -353,21 +353,24 @@ def _partners(at: Ints, place: Ints, reach: int | Ints, rng: np.random.Generator
 def _exchange_one(edges: Ints, edge: int, partners: Ints, n: int, times: Counter[int]) -> bool:
     """Exchange ends of one edge with the first of `partners` that leaves no loop and no new repeat."""
     a, b = edges[edge].tolist()
+    taken = times.get
     for partner, (c, d) in zip(partners.tolist(), edges[partners].tolist(), strict=True):
         if c in (a, b, d) or d in (a, b):
             continue
-        for one, other in (((a, c), (b, d)), ((a, d), (b, c))):
-            # Four different ends make two different edges.
-            if not times.get(_key(*one, n)) and not times.get(_key(*other, n)):
-                times.subtract((_key(a, b, n), _key(c, d, n)))
-                times.update((_key(*one, n), _key(*other, n)))
-                edges[edge], edges[partner] = one, other
-                return True
+        # Four different ends make two different edges. Their keys are written out: most partners are tried in vain.
+        one, other = a * n + c if a < c else c * n + a, b * n + d if b < d else d * n + b
+        if taken(one) or taken(other):
+            one, other = a * n + d if a < d else d * n + a, b * n + c if b < c else c * n + b
+            if taken(one) or taken(other):
+                continue
+            edges[edge], edges[partner] = (a, d), (b, c)
+        else:
+            edges[edge], edges[partner] = (a, c), (b, d)
+        times[a * n + b if a < b else b * n + a] -= 1
+        times[c * n + d if c < d else d * n + c] -= 1
+        times[one] = times[other] = 1
+        return True
     return False
-
-
-def _key(a: int, b: int, n: int) -> int:
-    return a * n + b if a < b else b * n + a
 
 
 def _join(edges: Ints, n: int, rng: np.random.Generator) -> bool:
