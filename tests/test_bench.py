@@ -68,6 +68,7 @@ def test_a_line_says_its_ratio_or_its_limit(
 
 
 def test_the_machines_pace_is_that_of_a_piece_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "_piece_of_work", lambda: sum(range(100_000)))
     monkeypatch.setattr(table, "USUAL_WORK", 1e-6)
     much_slower = table.pace.__wrapped__()
     monkeypatch.setattr(table, "USUAL_WORK", 1e6)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from campaigns import answer_batch, draw_batch, make_project
+from campaigns import PLAN, answer_batch, draw_batch, make_project, run_simulated
 from page_words import labelled, press, turn_to, words
 from test_evaluate_jobs import finish
 
@@ -92,11 +92,19 @@ def test_checks_of_a_job_are_those_at_once(request, made_of):
     assert said_of(found) == said_of(trust.load_checks(store, project_id))
 
 
-def test_lines_of_a_job_are_those_at_once(demo):
-    found = made(demo, "demo", TrustLines)
-    at_once = trust.load(demo, "demo")
+def closed_twice(store) -> str:
+    """Two ballots of 21 items, answered by simulated voters."""
+    project_id = make_project(store, kind="trial", plan=replace(PLAN, protocol="runoff", appearances=6))
+    run_simulated(store, project_id, 2)
+    return project_id
+
+
+def test_lines_of_a_job_are_those_at_once(empty):
+    project_id = closed_twice(empty)
+    found = made(empty, project_id, TrustLines)
+    at_once = trust.load(empty, project_id)
     assert found == at_once.lines
-    view = trust.load(demo, "demo", lines=found)
+    view = trust.load(empty, project_id, lines=found)
     assert (view.next_ballot, view.after, view.is_last) == (at_once.next_ballot, at_once.after, at_once.is_last)
     assert len(found) >= 8
 
@@ -274,12 +282,14 @@ def test_what_leaving_voters_out_would_change_is_a_job_too(many, visit, started,
     assert replace(kept, models=None) == replace(expected, models=None)
 
 
-def test_a_fit_that_does_not_settle_is_a_line(demo, monkeypatch):
+def test_a_fit_that_does_not_settle_is_a_line(empty, monkeypatch):
+    project_id = closed_twice(empty)
+
     def fit(votes):
         raise NotConvergedError("The scores did not settle in 200 steps.")
 
     monkeypatch.setattr(figures_of_trust, "fit_votes", fit)
-    lines = {line.name: line for line in trust.load(demo, "demo").lines}
+    lines = {line.name: line for line in trust.load(empty, project_id).lines}
     assert lines["The top"].reason == "There is no ranking of all items: The scores did not settle in 200 steps."
     assert lines["Noise ceiling"].reason == "The scores did not settle in 200 steps."
     assert "One scale" in lines
