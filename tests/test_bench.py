@@ -68,11 +68,11 @@ def test_a_line_says_its_ratio_or_its_limit(
 
 
 def test_the_machines_pace_is_that_of_a_piece_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "_piece_of_work", lambda: sum(range(100_000)))
+    monkeypatch.setattr(table, "_piece_of_work", lambda: sum(range(1_000_000)))
     monkeypatch.setattr(table, "USUAL_WORK", 1e-6)
     much_slower = table.pace.__wrapped__()
     monkeypatch.setattr(table, "USUAL_WORK", 1e6)
-    assert much_slower > 1000
+    assert much_slower > 10
     assert table.pace.__wrapped__() == 1.0
 
 
