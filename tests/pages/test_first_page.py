@@ -46,6 +46,8 @@ def test_the_figures_are_what_the_page_would_compute(shipped):
             kind, settings = OF_EVALUATION[one["params"]["figure"]], tuple(one["params"]["settings"])
             figure = kind(DEMO_ID, project.revision, settings, tuple(one["params"]["extra"]))
         made = measured(shipped, figure)[0]
+        if one["params"]["figure"] == TrustLines.name:  # sentences, without a number that `flat` would take
+            assert made["found"] == one["result"]["found"]
         assert flat({"found": made["found"]}) == pytest.approx(flat(one["result"]), abs=1e-6, nan_ok=True), one[
             "params"
         ]["figure"]
