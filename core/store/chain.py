@@ -140,12 +140,24 @@ def _seal(conn: sa.Connection, project_id: str, revision: int, which: sa.ColumnE
         start = dialects.next_id(conn, t.seal, len(new))
         rows = [(start + at, project_id, revision, content) for at, (_, content) in enumerate(new)]
         dialects.insert_many(conn, t.seal, ["id", "project_id", "revision", "content"], rows)
-        pointers = [(start + at, id_) for at, (id_, _) in enumerate(new)]
-        dialects.update_many(conn, t.assignment, ["seal_id"], ["id"], pointers)
+        _point(conn, [id_ for id_, _ in new], start)
         for _, content in new:
             found.update(_for_hash(content))
         n_sealed += len(new)
     return n_sealed
+
+
+def _point(conn: sa.Connection, ids: Sequence[int], start: int) -> None:
+    """Let assignments, by their ids in order, point to the seals from `start` on.
+
+    Ids that follow each other, as those of a file just read do, take one statement and a fifth of the time.
+    """
+    if ids[-1] - ids[0] == len(ids) - 1:
+        moved = sa.update(t.assignment).values(seal_id=_A.id + (start - ids[0]))
+        conn.execute(moved.where(_A.id.between(ids[0], ids[-1])))
+    else:
+        pointers = [(start + at, id_) for at, id_ in enumerate(ids)]
+        dialects.update_many(conn, t.assignment, ["seal_id"], ["id"], pointers)
 
 
 _UNSEAL = sa.update(t.assignment).where(_A.id == sa.bindparam("of"), _A.seal_id.is_not(None)).values(seal_id=None)
@@ -163,9 +175,8 @@ def _for_hash(content: str) -> bytes:
 def _parts(conn: sa.Connection, which: sa.ColumnElement[bool]) -> Iterator[list[tuple[int, int | None, str]]]:
     """The id, the seal and the state of assignments, by their ids, `PART` at a time."""
     ids = [id_ for (id_,) in dialects.fetch(conn, sa.select(_A.id).where(which).order_by(_A.id))]
-    positions: dict[int, str] = {}
     for start in range(0, len(ids), PART):
-        yield _states(conn, ids[start : start + PART], positions)
+        yield _states(conn, ids[start : start + PART])
 
 
 def _with_ids(conn: sa.Connection, query: sa.Select[Any], column: Any, ids: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -179,16 +190,17 @@ def _with_ids(conn: sa.Connection, query: sa.Select[Any], column: Any, ids: Sequ
     return [row for part in parts for row in dialects.fetch(conn, query.where(column.in_(part)))]
 
 
-def _states(conn: sa.Connection, ids: Sequence[int], positions: dict[int, str]) -> list[tuple[int, int | None, str]]:
-    """The id, the seal and the state of assignments; `positions` of items are kept from one part to the next."""
+def _states(conn: sa.Connection, ids: Sequence[int]) -> list[tuple[int, int | None, str]]:
+    """The id, the seal and the state of assignments."""
     votes: dict[int, list[str]] = {id_: [] for id_ in ids}
-    judged = sa.select(_J.assignment_id, _J.question_id, _J.answer, _J.status, _J.source, _J.seconds)
-    rows = _with_ids(conn, judged.order_by(_J.assignment_id, _J.question_id), _J.assignment_id, ids)
-    items = _items(conn, sorted({question_id for _, question_id, *_ in rows}), positions)
-    for id_, question_id, answer, status, source, seconds in rows:
+    said = _J.answer + "\t" + _J.status + "\t" + _J.source  # one text for the driver to hand over in place of three
+    judged = sa.select(_J.assignment_id, _J.question_id, said, _J.seconds).order_by(_J.assignment_id)
+    rows = _with_ids(conn, judged, _J.assignment_id, ids)
+    items = _items(conn, sorted({row[1] for row in rows}))
+    for id_, question_id, told, seconds in rows:
         if id_ in votes:
-            told = "" if seconds is None else repr(float(seconds))
-            votes[id_].append(f"{items.get(question_id, '')}\t{answer}\t{status}\t{source}\t{told}")
+            took = "" if seconds is None else repr(float(seconds))
+            votes[id_].append(f"{items.get(question_id, '')}\t{told}\t{took}")
     b, v = t.ballot.c, t.voter.c
     about = (
         sa.select(
@@ -207,18 +219,15 @@ def _states(conn: sa.Connection, ids: Sequence[int], positions: dict[int, str]) 
     return states
 
 
-def _items(conn: sa.Connection, question_ids: Sequence[int], positions: dict[int, str]) -> dict[int, str]:
+def _items(conn: sa.Connection, question_ids: Sequence[int]) -> dict[int, str]:
     """The items that questions are about: their positions in the project, with a blank between."""
-    option = t.question_option.c
-    asked = sa.select(option.question_id, option.item_id).order_by(option.question_id, option.position)
-    options = _with_ids(conn, asked, option.question_id, question_ids)
-    unknown = sorted({item_id for _, item_id in options} - positions.keys())
-    known = _with_ids(conn, sa.select(t.item.c.id, t.item.c.position), t.item.c.id, unknown)
-    positions.update((item_id, str(position)) for item_id, position in known)
+    option, item = t.question_option.c, t.item.c
+    asked = sa.select(option.question_id, item.position).join(t.item, item.id == option.item_id)
     items: dict[int, str] = {}
-    for question_id, item_id in options:
-        if (position := positions.get(item_id)) is not None:  # an item that is gone is told as another fault
-            items[question_id] = f"{items[question_id]} {position}" if question_id in items else position
+    # An item that is gone isn't there, and is told as another fault.
+    ordered = asked.order_by(option.question_id, option.position)
+    for question_id, position in _with_ids(conn, ordered, option.question_id, question_ids):
+        items[question_id] = f"{items[question_id]} {position}" if question_id in items else str(position)
     return items
 
 

@@ -6,13 +6,13 @@ Rows of the table `job` that say what came of some work are written here too.
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -176,7 +176,7 @@ def insert_arrays(conn: sa.Connection, table: sa.Table, columns: Mapping[str, np
     n_rows = lengths.pop()
     for start in range(0, n_rows, PART):
         part = slice(start, min(start + PART, n_rows))
-        values = [c[part].tolist() if isinstance(c, np.ndarray) else repeat(c) for c in columns.values()]
+        values = [c[part].tolist() if isinstance(c, np.ndarray) else itertools.repeat(c) for c in columns.values()]
         if len(rows := list(zip(*values, strict=False))):  # a repeated value has no end
             dialects.insert_many(conn, table, list(columns), rows)
 
@@ -192,3 +192,15 @@ def update_rows(
 def fetch_rows(conn: sa.Connection, query: sa.Select[Any]) -> list[tuple[Any, ...]]:
     """All rows of a query as plain tuples from the driver's cursor; pandas is slow with rows of another kind."""
     return dialects.fetch(conn, query)
+
+
+def fetch_integers(conn: sa.Connection, query: sa.Select[Any]) -> np.ndarray:
+    """All rows of a query of integers without NULL, shape (rows, columns), int64."""
+    with dialects.rows_of(conn, query) as rows:
+        numbers = np.fromiter(itertools.chain.from_iterable(rows), np.int64)
+    return numbers.reshape(-1, len(query.selected_columns))
+
+
+def fetch_numbers(conn: sa.Connection, query: sa.Select[Any]) -> np.ndarray:
+    """All rows of a query of numbers, shape (rows, columns), float64 with NaN for NULL."""
+    return np.array(fetch_rows(conn, query), dtype=float).reshape(-1, len(query.selected_columns))

@@ -39,7 +39,7 @@ from ...questions.rating.kind import rated_items
 from ...questions.rating.scales import RatingSet
 from ...tables import SHOWN
 from .. import schema as t
-from ..command import fetch_rows
+from ..command import fetch_integers, fetch_rows
 from ..engine import Store
 from ..projects.plans import belongs, in_campaign, is_comparison, ranking_of, rankings_of
 from ..schema.ballots import CAMPAIGN, ROUND, TRIAL
@@ -341,7 +341,7 @@ def options_of(conn: sa.Connection, ballot_id: int) -> np.ndarray:
         .where(t.question.c.ballot_id == ballot_id, t.question.c.role == "main")
         .order_by(option.question_id, option.position)
     )
-    return np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 3)
+    return fetch_integers(conn, query)
 
 
 def rests_on(conn: sa.Connection, project_id: str, found: Ballot) -> list[Ballot]:

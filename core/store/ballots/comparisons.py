@@ -13,7 +13,7 @@ from ...ballots.draw import DrawnBallot
 from ...questions import COMPARISON, round_kind
 from ...tables import COMPARISONS, SHOWN
 from .. import schema as t
-from ..command import fetch_rows, insert_arrays, insert_rows, next_id
+from ..command import fetch_integers, fetch_rows, insert_arrays, insert_rows, next_id
 from ..engine import Store
 from ..tokens.areas import items_of
 
@@ -112,7 +112,7 @@ def comparisons_of(
     if tasks is not None:
         those = t.task.c.position.in_([int(position) for position in tasks])
         query, codes = query.where(those), codes.where(those)
-    rows = np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 8)
+    rows = fetch_integers(conn, query)
     wanted = None if tasks is None else np.unique(rows[:, 3:5]).tolist()
     frame = _as_shown(rows, dict(fetch_rows(conn, codes)), items_of(conn, project_id, only=wanted))
     checks = sa.select(t.question.c.id).where(t.question.c.ballot_id == ballot_id, t.question.c.role != "main")

@@ -36,7 +36,17 @@ from ...questions.base import DrawnRound
 from ...scores.bradley_terry import FittedVotes
 from ...scores.posterior import item_posteriors
 from .. import schema as t
-from ..command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, next_id, project_row
+from ..command import (
+    Change,
+    check_revision,
+    command,
+    fetch_numbers,
+    fetch_rows,
+    insert_one,
+    insert_rows,
+    next_id,
+    project_row,
+)
 from ..engine import Store, now
 from ..projects.plans import PlanSettings, Ranking, ballot_named, ranking_of, read_rankings, settings_of
 from ..schema.ballots import CAMPAIGN, ROUND
@@ -300,8 +310,8 @@ def _stored_scores(conn: sa.Connection, ballot: Ballot) -> Scored:
     """What closing a ballot wrote of its items."""
     b = t.ballot_item.c
     query = sa.select(t.item.c.position, b.mean, b["count"]).join(t.item, t.item.c.id == b.item_id)
-    rows = np.array(fetch_rows(conn, query.where(b.ballot_id == ballot.id).order_by(t.item.c.position)), dtype=float)
-    items, mean, count = rows.reshape(-1, 3).T
+    of_ballot = query.where(b.ballot_id == ballot.id).order_by(t.item.c.position)
+    items, mean, count = fetch_numbers(conn, of_ballot).T
     return Scored(items.astype(np.int64), mean, mean, {"mean": mean, "count": np.nan_to_num(count).astype(np.int64)})
 
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from ...ballots.draw import draw_ballot
 from ...errors import InputError, StoreError
 from .. import schema as t
-from ..command import command, fetch_rows
+from ..command import command, fetch_numbers
 from ..engine import Store
 from ..projects.plans import PILOT, ranking_of, settings_of
 from ..schema.ballots import TRIAL
@@ -95,6 +95,6 @@ def pilot_answers(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
         .where(t.assignment.c.ballot_id == ballot_id, q.role == "main", j.status.in_(["counted", "unknown"]))
         .order_by(q.id, j.id)
     )
-    rows = np.array(fetch_rows(conn, query), dtype=float).reshape(-1, 6)
+    rows = fetch_numbers(conn, query)
     kinds = {"first": "int64", "second": "int64", "voter": "int64", "simulated": "bool"}
     return pd.DataFrame(rows, columns=["first", "second", "outcome", "voter", "seconds", "simulated"]).astype(kinds)

@@ -13,7 +13,17 @@ from ...questions.base import Answering
 from ...tables import Floats
 from ...voters.model import Panel, Voters, answer, draw_panel, exponential, opinions
 from .. import schema as t
-from ..command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
+from ..command import (
+    Change,
+    check_revision,
+    command,
+    fetch_integers,
+    fetch_rows,
+    insert_rows,
+    next_id,
+    project_row,
+    update_rows,
+)
 from ..engine import Store, now
 from ..projects.embedding_library import embeddings_of, open_library
 from ..projects.plans import PlanSettings, ballot_named, settings_for
@@ -197,8 +207,7 @@ def _missing_questions(conn: sa.Connection, ballot_id: int) -> np.ndarray:
         )
         .order_by(place.task_id, place.n)
     )
-    rows = fetch_rows(conn, query)
-    return np.array(rows, dtype=int).reshape(len(rows), 4)
+    return fetch_integers(conn, query)
 
 
 def read_beliefs(conn: sa.Connection, store: Store, project: sa.Row) -> _Beliefs:

@@ -21,7 +21,7 @@ from ...scores.posterior import item_posteriors
 from ...trust.stopping import NextBallotValue, value_of_next
 from .. import schema as t
 from ..ballots.ballot_rows import Ballot
-from ..command import fetch_rows
+from ..command import fetch_numbers
 from ..projects.plans import settings_of
 from ..tokens.areas import n_items_of
 
@@ -103,7 +103,7 @@ def audit_votes(conn: sa.Connection, ballot_ids: Sequence[int], *, without: froz
         .where(q.ballot_id.in_(list(ballot_ids)), c.kind == "audit", counted, j.value.is_not(None))
         .order_by(q.id, j.id)
     )
-    rows = np.array(fetch_rows(conn, query), dtype=float).reshape(-1, 6)
+    rows = fetch_numbers(conn, query)
     return rows if without is None else rows[~np.isin(rows[:, 4], sorted(without))]
 
 

@@ -24,7 +24,7 @@ from ...scores import borda
 from ...tables import BALLOT_SCORES, DATASET, ITEMS
 from .. import schema as t
 from ..ballots.ballot_rows import FOR_SELECTION, Ballot, ballots_of, rests_on, round_by_id
-from ..command import fetch_rows, project_row
+from ..command import fetch_integers, fetch_rows, project_row
 from ..engine import Store
 from ..projects.plans import (
     DEFAULT,
@@ -357,7 +357,7 @@ def _voted(conn: sa.Connection, ballot_id: int, without: frozenset[int]) -> np.n
         .where(a.ballot_id == ballot_id, t.question.c.role == "main")
         .where(j.status.in_(["counted", "excluded"]), j.value.is_not(None))
     )
-    rows = np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 2)
+    rows = fetch_integers(conn, query)
     return np.asarray(rows[~np.isin(rows[:, 1], sorted(without)), 0])
 
 

@@ -21,7 +21,7 @@ from ...scores.bradley_terry import FittedVotes, fit_votes
 from ...tables import VOTER_ANSWERS
 from .. import schema as t
 from ..ballots.ballot_rows import FOR_PROPOSED_GOLD, closed_ballots_of, open_ballot_of
-from ..command import Change, command, fetch_rows, insert_one, insert_rows
+from ..command import Change, command, fetch_integers, fetch_numbers, fetch_rows, insert_one, insert_rows
 from ..engine import Store
 from ..projects.plans import ballot_named
 from ..tokens.areas import items_of
@@ -37,7 +37,7 @@ def voter_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
 
     Half a million take some seconds.
     """
-    rows = np.array(fetch_rows(conn, _query(ballot_ids)), dtype=float).reshape(-1, 9)
+    rows = fetch_numbers(conn, _query(ballot_ids))
     first, second = (_items(conn, ballot_ids, side) for side in (0, 1))
     question = rows[:, 0].astype(np.int64)
     at = np.searchsorted(first[:, 0], question)
@@ -101,7 +101,7 @@ def _items(conn: sa.Connection, ballot_ids: Sequence[int], side: int) -> np.ndar
         .where(t.question.c.ballot_id.in_(list(ballot_ids)), option.position == side)
         .order_by(option.question_id)
     )
-    return np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 2)
+    return fetch_integers(conn, query)
 
 
 def voter_names(conn: sa.Connection, project_id: str) -> pd.DataFrame:
@@ -313,7 +313,7 @@ def counted_votes(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
         .where(t.judgement.c.status == "counted", t.question.c.role == "main")
         .order_by(t.judgement.c.question_id, t.judgement.c.id)
     )
-    rows = np.array(fetch_rows(conn, query), dtype=float).reshape(-1, 4)
+    rows = fetch_numbers(conn, query)
     value, flipped = rows[:, 2], rows[:, 3]
     left = np.where(flipped == 1, 1 - value, value)
     left[(value == 0.5) | np.isnan(flipped)] = np.nan
@@ -344,7 +344,7 @@ def voted_pairs(conn: sa.Connection, ballot_ids: Sequence[int]) -> np.ndarray:
         .where(q.ballot_id.in_(list(ballot_ids)), q.role == "main", q.n_votes > 0)
         .order_by(q.id, option.position)
     )
-    return np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 2)
+    return fetch_integers(conn, query).reshape(-1, 2)
 
 
 def _voter_names(conn: sa.Connection, ballot_ids: Sequence[int], ids: list[int]) -> dict[int, str]:
@@ -398,7 +398,7 @@ def check_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> CheckAnswer
         .where(sa.or_(q.role == "main", c.of_id.is_not(None)))
         .order_by(sa.case((q.role == "main", 0), else_=1), sa.case((j.status == "repeat", 1), else_=0), j.id)
     )
-    rows = np.array(fetch_rows(conn, query), dtype=float).reshape(-1, 4)
+    rows = fetch_numbers(conn, query)
     kinds = {"question_id": "int64", "voter_id": "int64", "value": "float64", "counted": "bool"}
     frame = pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
     keys = ["question_id", "voter_id"]
@@ -419,7 +419,7 @@ def _gold_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
         .where(t.assignment.c.ballot_id.in_(list(ballot_ids)), j.status != "withdrawn", j.answer != "unknown")
         .order_by(j.id)
     )
-    rows = np.array(fetch_rows(conn, query), dtype="int64").reshape(-1, 3)
+    rows = fetch_integers(conn, query)
     return pd.DataFrame(rows, columns=["voter_id", "question_id", "right"]).astype({"right": "bool"})
 
 

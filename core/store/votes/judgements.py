@@ -214,13 +214,10 @@ def write_judgements(change: Change, ballot_id: int, upload_id: int, platform: s
     value_of = {answer: None if answer == UNKNOWN else kind.value(answer) for answer in set(answers)}
     values = [value_of[answer] for answer in answers]
     there = _judged(conn, ballot_id) if min(assignments, default=first_new) < first_new else frozenset()
-    new: list[tuple] = []
-    again: list[tuple] = []
-    for assignment, question, *told in zip(assignments, questions, answers, values, seconds, statuses, strict=True):
-        if (assignment, question) in there:
-            again.append((*told, "person", assignment, question))
-        else:
-            new.append((assignment, question, *told, "person"))
+    source = ["person"] * len(questions)
+    told = list(zip(assignments, questions, answers, values, seconds, statuses, source, strict=True))
+    new = [row for row in told if row[:2] not in there] if there else told
+    again = [(*row[2:], *row[:2]) for row in told if row[:2] in there] if there else []
     fields = ["answer", "value", "seconds", "status", "source"]
     insert_rows(conn, t.judgement, ["assignment_id", "question_id", *fields], new)
     update_rows(conn, t.judgement, fields, ["assignment_id", "question_id"], again)

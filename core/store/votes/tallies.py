@@ -25,7 +25,7 @@ from ...questions import COMPARISON, QuestionKind, RoundKind, kind_of
 from ...scores import BallotVotes
 from .. import schema as t
 from ..ballots.ballot_rows import Ballot, ballots_of, closed_ballots_of, pilot_of
-from ..command import fetch_rows, note_judged, update_rows
+from ..command import fetch_integers, fetch_numbers, fetch_rows, note_judged, update_rows
 from ..engine import Store
 from ..projects.plans import rankings_of
 from ..voting.leases import has_voting, write_lease_counts
@@ -216,11 +216,6 @@ def voted_ballots(conn: sa.Connection, project_id: str) -> list[int]:
     return found
 
 
-def _array(conn: sa.Connection, query: sa.Select, width: int) -> np.ndarray:
-    rows = fetch_rows(conn, query)
-    return np.array(rows, dtype=float).reshape(len(rows), width)
-
-
 def _positions_of(conn: sa.Connection, ballot_id: int) -> np.ndarray:
     """The positions of a ballot's items, in order."""
     query = (
@@ -229,7 +224,7 @@ def _positions_of(conn: sa.Connection, ballot_id: int) -> np.ndarray:
         .where(t.ballot_item.c.ballot_id == ballot_id)
         .order_by(t.item.c.position)
     )
-    return _array(conn, query, 1)[:, 0].astype(int)
+    return fetch_integers(conn, query)[:, 0]
 
 
 def _main_options(conn: sa.Connection, ballot_id: int, side: int) -> np.ndarray:
@@ -242,7 +237,7 @@ def _main_options(conn: sa.Connection, ballot_id: int, side: int) -> np.ndarray:
         .where(t.question.c.ballot_id == ballot_id, t.question.c.role == "main", option.position == side)
         .order_by(option.question_id)
     )
-    return _array(conn, query, 2).astype(int)
+    return fetch_integers(conn, query)
 
 
 def _counted(conn: sa.Connection, ballot_id: int, without: frozenset[int] | None) -> np.ndarray:
@@ -256,7 +251,7 @@ def _counted(conn: sa.Connection, ballot_id: int, without: frozenset[int] | None
         .where(t.assignment.c.ballot_id == ballot_id, counted, j.value.is_not(None), t.question.c.role == "main")
         .order_by(t.judgement.c.question_id, t.judgement.c.id)
     )
-    votes = _array(conn, query, 3)
+    votes = fetch_numbers(conn, query)
     return votes if without is None else votes[~np.isin(votes[:, 2], sorted(without))]
 
 
@@ -292,7 +287,7 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     stale = sa.update(t.question).where(q.ballot_id == ballot_id, q.n_votes != votes)
     conn.execute(stale.values(n_votes=votes))
     kept = sa.select(b.item_id, b.wins, b.ties, b.losses, b.unknowns).where(b.ballot_id == ballot_id)
-    before = _array(conn, kept.order_by(b.item_id), 5).astype(int)
+    before = fetch_integers(conn, kept.order_by(b.item_id))
     items = before[:, 0]
     counts = _item_counts(conn, ballot_id, kind_of_ballot(conn, ballot_id), items)
     after = np.column_stack([items, counts])
@@ -315,11 +310,11 @@ def _item_counts(conn: sa.Connection, ballot_id: int, kind: QuestionKind, items:
     A counted answer counts once for every item that it shows (`QuestionKind.counts_as`).
     """
     if kind is COMPARISON:  # of which there may be millions
-        outcomes = _outcomes(conn, ballot_id)
-        value = np.concatenate([outcomes[:, 2], 1 - outcomes[:, 2]])
-        place = np.searchsorted(items, np.concatenate([outcomes[:, 0], outcomes[:, 1]]))
-        kinds = (value == 1.0, value == 0.5, value == 0.0, np.isnan(value))
-        return np.column_stack([np.bincount(place[of], minlength=len(items)) for of in kinds])
+        first, second, outcome = _outcomes(conn, ballot_id).T
+        low, high = items[0], items[-1]
+        place = np.concatenate([first, second]) - low
+        outcomes = np.concatenate([outcome, np.array([2, 1, 0, 3])[outcome]])
+        return np.bincount(4 * place + outcomes, minlength=4 * (high - low + 1)).reshape(-1, 4)[items - low]
     j, option = t.judgement.c, t.question_option.c
     query: sa.Select[Any] = (
         sa.select(option.item_id, option.position, j.status, j.answer, sa.func.count())
@@ -347,8 +342,8 @@ def standing_scores(conn: sa.Connection, ballot_id: int, kind: RoundKind) -> dic
         .group_by(option.item_id)
     )
     mean_of = dict(fetch_rows(conn, means))
-    counts = _array(conn, sa.select(b.item_id, b.wins, b.ties, b.losses).where(b.ballot_id == ballot_id), 4)
-    items = counts[:, 0].astype(int).tolist()
+    counts = fetch_integers(conn, sa.select(b.item_id, b.wins, b.ties, b.losses).where(b.ballot_id == ballot_id))
+    items = counts[:, 0].tolist()
     mean_value = np.array([mean_of.get(item, np.nan) for item in items], dtype=float)
     wins, ties, losses = counts[:, 1:].T
     found = kind.standing(wins, ties, losses, mean_value)
@@ -356,11 +351,13 @@ def standing_scores(conn: sa.Connection, ballot_id: int, kind: RoundKind) -> dic
 
 
 def _outcomes(conn: sa.Connection, ballot_id: int) -> np.ndarray:
-    """The first and the second item's id and the value of each vote, NaN where the answer was "I don't know"."""
+    """The ids of the first and the second item of each answer, and what it is to the first: 0 a win, 1 a tie, 2 a loss,
+    3 an "I don't know"."""
     one, two = t.question_option.alias("one"), t.question_option.alias("two")
     j, q = t.judgement.c, t.question.c
+    is_vote = sa.and_(j.status == "counted", j.value.is_not(None))
     query = (
-        sa.select(one.c.item_id, two.c.item_id, sa.case((j.status == "counted", j.value)))
+        sa.select(one.c.item_id, two.c.item_id, sa.case((is_vote, sa.cast(2 - 2 * j.value, sa.Integer)), else_=3))
         .select_from(t.judgement)
         .join(t.assignment, t.assignment.c.id == j.assignment_id)
         .join(t.question, q.id == j.question_id)
@@ -368,7 +365,7 @@ def _outcomes(conn: sa.Connection, ballot_id: int) -> np.ndarray:
         .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
         .where(t.assignment.c.ballot_id == ballot_id, q.role == "main", j.status.in_(["counted", "unknown"]))
     )
-    return _array(conn, query, 3)
+    return fetch_integers(conn, query)
 
 
 @dataclass(frozen=True)
