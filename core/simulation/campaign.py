@@ -21,7 +21,7 @@ from ..ballots.quick_draw import quick_comparisons
 from ..base.parallel import Switch, check_workers, spread, workers_for
 from ..errors import InputError, UndefinedMetricError
 from ..plan import Plan
-from ..protocols import Held, Mode, Protocol, Votes
+from ..protocols import Held, Mode, Protocol, Votes, protocol_of
 from ..protocols.paper import borda_of
 from ..scores.borda import BallotScores
 from ..tables import Floats, Ints
@@ -300,7 +300,8 @@ def simulate_campaigns(
             raise InputError(f"{name} must be a whole number from {least} on, found {value!r}.")
     job = CampaignSeries(checked_similarity(similarity), plan, protocol, seed, panel, convention, notion, measure)
     size = max(1, BATCH_VOTES // plan.n_comparisons)
-    n_workers = workers_for(n * plan.n_comparisons, WORTH_VOTES, workers)
+    work = n * plan.n_comparisons * protocol_of(protocol).about.effort
+    n_workers = workers_for(work, WORTH_VOTES, workers)
     size = min(size, -(-n // n_workers))
     batches = [range(start, min(start + size, n)) for start in range(0, n, size)]
     results: list[Any] = []

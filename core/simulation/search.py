@@ -146,8 +146,11 @@ def recommend(
         plans = [paper, *(plan for plan in plans if _shape(plan) != _shape(paper))]
     slow = protocol_of(protocol).about.effort  # fewer campaigns where each takes many times as long
     rounds, held_out = [(-(-n // slow), share) for n, share in ROUNDS], -(-HELD_OUT // slow)
-    work = _Work(_series(guess, plans[0], protocol, seed), goal, workers, Switch(stop), progress)
     at_the_end = held_out * (1 + (paper is not None))
+    # Decided once: later rounds are short each, and the processes are there already.
+    certain = (rounds[0][0] * len(plans) + at_the_end) * n_comparisons * slow
+    workers = workers_for(certain, WORTH_VOTES, workers)
+    work = _Work(_series(guess, plans[0], protocol, seed), goal, workers, Switch(stop), progress)
     running = [_Judged(plan, ()) for plan in plans]
     for number, (n, share) in enumerate(rounds):
         is_last = number == len(rounds) - 1
@@ -255,7 +258,7 @@ class _Work:
         self,
         series: CampaignSeries,
         goal: str,
-        workers: int | None,
+        workers: int,
         switch: Switch,
         progress: Callable[[int, int], None] | None,
     ) -> None:
@@ -269,11 +272,10 @@ class _Work:
         """
         seed = int(np.random.SeedSequence([self.series.seed, number]).generate_state(1)[0])
         trial = _Trial(replace(self.series, seed=seed), self.goal)
-        votes = n * sum(plan.n_comparisons for plan in plans) * protocol_of(self.series.protocol).about.effort
-        workers, total = workers_for(votes, WORTH_VOTES, self.workers), self.done + ahead
+        total = self.done + ahead
         pieces = [(plan, range(at, min(at + PIECE, n))) for plan in plans for at in range(0, n, PIECE)]
         found: list[float] = []
-        for values in spread(trial, self.switch.until(pieces), workers=workers):
+        for values in spread(trial, self.switch.until(pieces), workers=self.workers):
             found.extend(values)
             self.done += len(values)
             if self.progress is not None:
