@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -162,18 +163,33 @@ if status.exists():
 
 
 def _upload(store: Store, project: str, data: bytes, n_votes: int, size: Size) -> Iterator[Line]:
-    """A file of votes as the page takes it: its preview, then its votes by that preview; and the memory it takes."""
+    """A file of votes as the page takes it: its preview, then its votes by that preview; and the memory it takes.
+
+    The quicker of two times, the first in a copy of the workspace: another program on the machine only slows it.
+    """
     path = store.folder / "votes.csv"
     path.write_bytes(data)
-    command = [sys.executable, "-c", _UPLOAD, str(store.folder), project, str(path)]
-    told = subprocess.run(command, capture_output=True, check=True, text=True).stdout.split()
-    preview, taking = Took(float(told[0]), float(told[2])), Took(float(told[1]), float(told[3]))
+    store.engine.dispose()  # so that all of the database is in its file
+    copy = store.folder.with_name("copy")
+    shutil.copytree(store.folder, copy)
+    tries = [_take(folder, project, path) for folder in (copy, store.folder)]
+    shutil.rmtree(copy)
+    preview, taking, told = min(tries, key=lambda tried: tried[0].wall + tried[1].wall)
     both = Took(preview.wall + taking.wall, preview.worked + taking.worked)
     yield Line(f"a file of {n_votes:,} votes: its preview", preview.wall, limit=size.limits[0], note=preview.said)
     yield Line(f"a file of {n_votes:,} votes: taking them", taking.wall, limit=size.limits[1], note=taking.said)
     yield Line("both", both.wall, limit=size.limits[2], note=both.said)
-    if len(told) > 4:
-        yield Line("peak memory of both", int(told[4]) * 1024 / 1e6, limit=max(2 * n_votes / 1000, 500.0), unit="MB")
+    if told:
+        yield Line("peak memory of both", int(told[0]) * 1024 / 1e6, limit=max(2 * n_votes / 1000, 500.0), unit="MB")
+
+
+def _take(folder: Path, project: str, path: Path) -> tuple[Took, Took, list[str]]:
+    """A file's preview and its taking in a process of their own, and that process's peak memory where it is told."""
+    command = [sys.executable, "-c", _UPLOAD, str(folder), project, str(path)]
+    preview, taking, previewed, took, *told = subprocess.run(
+        command, capture_output=True, check=True, text=True
+    ).stdout.split()
+    return Took(float(preview), float(previewed)), Took(float(taking), float(took)), told
 
 
 def _plain_rows(path: Path, n_rows: int) -> None:

@@ -354,20 +354,21 @@ def _exchange_one(edges: Ints, edge: int, partners: Ints, n: int, times: Counter
     """Exchange ends of one edge with the first of `partners` that leaves no loop and no new repeat."""
     a, b = edges[edge].tolist()
     taken = times.get
+
+    def key(u: int, v: int) -> int:
+        return u * n + v if u < v else v * n + u
+
     for partner, (c, d) in zip(partners.tolist(), edges[partners].tolist(), strict=True):
         if c in (a, b, d) or d in (a, b):
             continue
-        # Four different ends make two different edges. Their keys are written out: most partners are tried in vain.
-        one, other = a * n + c if a < c else c * n + a, b * n + d if b < d else d * n + b
+        one, other, ends = key(a, c), key(b, d), ((a, c), (b, d))  # four different ends make two different edges
         if taken(one) or taken(other):
-            one, other = a * n + d if a < d else d * n + a, b * n + c if b < c else c * n + b
+            one, other, ends = key(a, d), key(b, c), ((a, d), (b, c))
             if taken(one) or taken(other):
                 continue
-            edges[edge], edges[partner] = (a, d), (b, c)
-        else:
-            edges[edge], edges[partner] = (a, c), (b, d)
-        times[a * n + b if a < b else b * n + a] -= 1
-        times[c * n + d if c < d else d * n + c] -= 1
+        edges[edge], edges[partner] = ends
+        times[key(a, b)] -= 1
+        times[key(c, d)] -= 1
         times[one] = times[other] = 1
         return True
     return False

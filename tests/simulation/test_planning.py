@@ -13,6 +13,7 @@ from property_runs import examples
 from scipy.stats import norm
 
 from core import metrics
+from core.base import parallel
 from core.errors import InputError, PlanError
 from core.plan import Plan
 from core.simulation import search, simulate_campaigns
@@ -259,6 +260,18 @@ def test_the_gain_is_the_mean_difference_to_the_papers_plan(quick):
     assert found.paper.plan == Plan(130, 7, 0.5, 4)
     assert found.gain == pytest.approx(found.best.value - found.paper.value)
     assert found == recommend(guess, 600, "paper", seed=2, goal="rho_w", workers=2)
+
+
+@pytest.mark.parametrize(("worth", "n_workers"), [(0, {2}), (10**12, {1})])
+def test_all_rounds_of_a_search_take_as_many_cores(quick, monkeypatch, worth, n_workers):
+    """Also the later ones, which are short each."""
+    taken = []
+    monkeypatch.setattr(search, "WORTH_VOTES", worth)
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(search, "spread", lambda job, pieces, *, workers: taken.append(workers) or map(job, pieces))
+    recommend(SMALL, 200, "paper", seed=2, workers=None)
+    assert len(taken) > 3
+    assert set(taken) == n_workers
 
 
 def judged(*means, noise=0.0):

@@ -311,7 +311,7 @@ def _item_counts(conn: sa.Connection, ballot_id: int, kind: QuestionKind, items:
     """
     if kind is COMPARISON:  # of which there may be millions
         first, second, outcome = _outcomes(conn, ballot_id).T
-        low, high = items[0], items[-1]
+        low, high = (items[0], items[-1]) if len(items) else (0, 0)
         place = np.concatenate([first, second]) - low
         outcomes = np.concatenate([outcome, np.array([2, 1, 0, 3])[outcome]])
         return np.bincount(4 * place + outcomes, minlength=4 * (high - low + 1)).reshape(-1, 4)[items - low]
