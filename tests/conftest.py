@@ -6,6 +6,7 @@ every workspace gets a database of its own: a copy of a template, or of the work
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -47,9 +48,16 @@ ON_BOTH = (ROOT / "tests" / "on_both_databases.txt").read_text(encoding="utf-8")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workspaces lie in memory, where there is room: a disk's faults have tests of their own (`test_disk_faults`)."""
+    """Workspaces lie in memory, where there is room: a disk's faults have tests of their own (`test_disk_faults`).
+
+    Processes that are started from here multiply matrices with one thread each: more would wait in a loop for cores that
+    the other processes have, which took a sixth of a quiet machine's time and half of a busy one's. Python looks for
+    garbage less often, as all that a process has imported is no garbage.
+    """
     if (memory := memory_folder()) is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
