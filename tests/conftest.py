@@ -50,9 +50,9 @@ ON_BOTH = (ROOT / "tests" / "on_both_databases.txt").read_text(encoding="utf-8")
 def pytest_configure(config: pytest.Config) -> None:
     """Workspaces lie in memory, where there is room: a disk's faults have tests of their own (`test_disk_faults`).
 
-    Processes that are started from here multiply matrices with one thread each: more would wait in a loop for cores that
-    the other processes have, which took a sixth of a quiet machine's time and half of a busy one's. Python looks for
-    garbage less often, as all that a process has imported is no garbage.
+    Processes that are started from here multiply matrices with one thread each: more would wait in a loop for cores
+    that other processes have, a sixth of what the pages' tests took. Python looks for garbage less often, as nothing
+    that a process has imported is garbage.
     """
     if (memory := memory_folder()) is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)

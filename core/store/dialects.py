@@ -202,15 +202,13 @@ def rows_of(conn: sa.Connection, query: sa.Select[Any]) -> Iterator[Iterable[tup
 
     Of SQLite one is there at a time, which takes less time than a list of a million.
     """
-    compiled = query.compile(conn, compile_kwargs={"render_postcompile": True})
     if is_postgresql(conn):
+        compiled = query.compile(conn, compile_kwargs={"render_postcompile": True})
         yield postgresql().fetch(conn, compiled.string, compiled.params)
         return
-    values: Any = compiled.params
-    if compiled.positiontup is not None:
-        values = [compiled.params[name] for name in compiled.positiontup]
-    with closing(conn.connection.cursor()) as cursor:
-        yield cursor.execute(compiled.string, values)
+    with closing(conn.execute(query)) as result:  # by SQLAlchemy's cache of statements
+        rows: Any = result.cursor  # the driver's own
+        yield rows
 
 
 def fetch(conn: sa.Connection, query: sa.Select[Any]) -> list[tuple[Any, ...]]:
