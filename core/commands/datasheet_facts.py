@@ -38,7 +38,7 @@ from ..scores.bradley_terry import fit_votes
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots.ballot_rows import Ballot, ballots_of, pilot_of
-from ..store.command import fetch_rows, project_row
+from ..store.command import fetch_numbers, fetch_rows, project_row
 from ..store.projects.embedding_library import embeddings_of, open_library
 from ..store.projects.plans import PlanSettings, Ranking, in_campaign, is_comparison, rankings_of, settings_of
 from ..store.scores.project_dataset import dataset_of
@@ -201,7 +201,7 @@ def _votes(conn: sa.Connection, project_id: str) -> VoteFacts:
     counted = main.where(j.status == "counted")
     n_ties = fetch_rows(conn, counted.where(j.answer == "tie").add_columns(sa.func.count()))[0][0]
     people = counted.where(j.source == "person", j.seconds.is_not(None), j.seconds > 0)
-    seconds = np.array(fetch_rows(conn, people.add_columns(j.seconds)), dtype=float)
+    seconds = fetch_numbers(conn, people.add_columns(j.seconds))
     checks_ = _main(project_id).join(t.gold, t.gold.c.question_id == q.id).where(j.status != "withdrawn")
     right = fetch_rows(conn, checks_.where(j.answer == t.gold.c.answer).add_columns(sa.func.count()))[0][0]
     answered = fetch_rows(conn, checks_.add_columns(sa.func.count()))[0][0]

@@ -194,7 +194,7 @@ def _states(conn: sa.Connection, ids: Sequence[int]) -> list[tuple[int, int | No
     """The id, the seal and the state of assignments."""
     votes: dict[int, list[str]] = {id_: [] for id_ in ids}
     said = _J.answer + "\t" + _J.status + "\t" + _J.source  # one text for the driver to hand over in place of three
-    judged = sa.select(_J.assignment_id, _J.question_id, said, _J.seconds).order_by(_J.assignment_id)
+    judged = sa.select(_J.assignment_id, _J.question_id, said, _J.seconds)
     rows = _with_ids(conn, judged, _J.assignment_id, ids)
     items = _items(conn, sorted({row[1] for row in rows}))
     for id_, question_id, told, seconds in rows:
@@ -222,11 +222,11 @@ def _states(conn: sa.Connection, ids: Sequence[int]) -> list[tuple[int, int | No
 def _items(conn: sa.Connection, question_ids: Sequence[int]) -> dict[int, str]:
     """The items that questions are about: their positions in the project, with a blank between."""
     option, item = t.question_option.c, t.item.c
-    asked = sa.select(option.question_id, item.position).join(t.item, item.id == option.item_id)
-    items: dict[int, str] = {}
     # An item that is gone isn't there, and is told as another fault.
-    ordered = asked.order_by(option.question_id, option.position)
-    for question_id, position in _with_ids(conn, ordered, option.question_id, question_ids):
+    asked = sa.select(option.question_id, item.position).join(t.item, item.id == option.item_id)
+    asked = asked.order_by(option.question_id, option.position)
+    items: dict[int, str] = {}
+    for question_id, position in _with_ids(conn, asked, option.question_id, question_ids):
         items[question_id] = f"{items[question_id]} {position}" if question_id in items else str(position)
     return items
 

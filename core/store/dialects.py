@@ -169,7 +169,7 @@ def insert_many(conn: sa.Connection, table: sa.Table, columns: Sequence[str], ro
     if is_postgresql(conn):
         postgresql().insert_many(conn, table, columns, rows)
         return
-    # Many rows a statement take less than half the time of one each. SQLite takes 32,766 values in a statement.
+    # Many rows a statement take less than half the time of one each. SQLite takes 32,766 values in one.
     per = min(500, 30_000 // len(columns))
     whole = len(rows) // per * per
     names = ", ".join(f'"{table.c[column].name}"' for column in columns)

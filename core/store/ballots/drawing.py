@@ -310,8 +310,8 @@ def _stored_scores(conn: sa.Connection, ballot: Ballot) -> Scored:
     """What closing a ballot wrote of its items."""
     b = t.ballot_item.c
     query = sa.select(t.item.c.position, b.mean, b["count"]).join(t.item, t.item.c.id == b.item_id)
-    of_ballot = query.where(b.ballot_id == ballot.id).order_by(t.item.c.position)
-    items, mean, count = fetch_numbers(conn, of_ballot).T
+    query = query.where(b.ballot_id == ballot.id).order_by(t.item.c.position)
+    items, mean, count = fetch_numbers(conn, query).T
     return Scored(items.astype(np.int64), mean, mean, {"mean": mean, "count": np.nan_to_num(count).astype(np.int64)})
 
 
