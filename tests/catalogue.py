@@ -11,6 +11,7 @@ import ast
 import io
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from babel.messages import Catalog, Message
@@ -19,6 +20,7 @@ from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment, nodes
 
 from core.i18n import LANGUAGES, STANDARD
+from tests import syntax
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "core" / "languages"
@@ -60,7 +62,7 @@ def texts(path: Path) -> Iterator[Key]:
         return
     if not _OURS.search(source):
         return
-    for node in ast.walk(ast.parse(source)):
+    for node in syntax.nodes(path):
         if not isinstance(node, ast.Call):
             continue
         is_method = isinstance(node.func, ast.Attribute)
@@ -102,6 +104,7 @@ def _literals(node: ast.expr) -> list[str]:
     return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value else []
 
 
+@cache
 def wanted() -> dict[Key, set[str]]:
     """Every text with the sources that it stands in, as the catalogues name them."""
     found: dict[Key, set[str]] = {}

@@ -10,6 +10,8 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from tests import syntax
+
 ROOT = Path(__file__).resolve().parents[1]
 
 ROOMS = (
@@ -23,7 +25,7 @@ MODULES = {
     "base": "errors installed metrics rank_kernels tables",
     "cli": "__main__",
 }
-Nodes = Callable[[ast.AST], Iterable[ast.AST]]  # those of a module that are looked at
+Nodes = Callable[[Path], Iterable[ast.AST]]  # those of a file that are looked at
 PLACE = {f"core.{name}": room for room, names in MODULES.items() for name in names.split()}
 
 
@@ -33,11 +35,11 @@ def name_of(path: Path, root: Path = ROOT) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path, root: Path = ROOT, nodes: Nodes = ast.walk) -> Iterator[tuple[str, tuple[str, ...]]]:
+def imports(path: Path, root: Path = ROOT, nodes: Nodes = syntax.nodes) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each module that a file imports, wherever in it, with the dotted names of what it takes from it."""
     own = name_of(path, root).split(".")
     package = own if path.name == "__init__.py" else own[:-1]
-    for node in nodes(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, ()) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -61,8 +63,12 @@ def modules(root: Path = ROOT) -> dict[str, Path]:
     return {name: path for name, path in found.items() if name != "core"}
 
 
+def _run(path: Path) -> Iterator[ast.AST]:
+    """Everything in a file but what only type checkers read."""
+    return _statements(syntax.tree(path))
+
+
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Everything in a module but what only type checkers read."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             continue
@@ -73,7 +79,7 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 def imports_of(path: Path, known: dict[str, Path], root: Path = ROOT) -> set[str]:
     """The modules of `core` that a file imports, wherever in it; of `from package import module` the module."""
     found: set[str] = set()
-    for origin, taken in imports(path, root, _statements):
+    for origin, taken in imports(path, root, _run):
         found |= known.keys() & set(taken) or known.keys() & {origin}
     return found
 

@@ -38,6 +38,7 @@ from core.voting.api import TaskPlace, VoterView
 from tests import catalogue
 from tests.rounds_of_people import PAGES as SCHEMES
 from tests.rounds_of_people import read_answer
+from tests.syntax import reads_the_code
 from voting import pages
 
 OTHERS = [code for code in LANGUAGES if code != STANDARD]
@@ -48,12 +49,14 @@ WORDS = ("0", "<b>1</b>", "2 & 2", "${3}", "5", "6")  # of tokens: nothing that 
 # Catalogues
 
 
+@reads_the_code
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_catalogue_has_all_texts_of_the_sources_and_no_others(code):
     assert catalogue.faults(code) == []
     assert (catalogue.FOLDER / f"{code}.po").read_bytes() == catalogue.updated(code)
 
 
+@reads_the_code
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [

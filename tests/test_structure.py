@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import rooms, syntax
+from tests.rooms import name_of
+
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
 # Modules of pages that ask for another language: what voters read is chosen, edited or opened there.
@@ -17,28 +20,17 @@ ABOUT_VOTERS = {"collecting_box", "round_form", "voting_box", "voting_form", "wo
 FILES = sorted(CORE.rglob("*.py"))
 
 
-def name_of(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
 MODULES = {name_of(path): path for path in FILES}
 
 
-def imports_of(path: Path, *, everywhere: bool = False) -> set[str]:
-    """The modules of `core` that a file imports when it is imported itself; `everywhere` in functions too."""
-    tree = ast.parse(path.read_text("utf-8"))
-    package = name_of(path) if path.name == "__init__.py" else name_of(path).rpartition(".")[0]
-    found: set[str] = set()
-    nodes = list(ast.walk(tree)) if everywhere else list(at_import(tree.body))
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        if isinstance(node, ast.ImportFrom):
-            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            origin = ".".join([*base, *(node.module or "").split(".")]).strip(".")
-            found |= {origin, *(f"{origin}.{alias.name}" for alias in node.names)}
-    return {name for name in found if name in MODULES}
+def imported_by(path: Path, nodes: rooms.Nodes = syntax.nodes) -> set[str]:
+    """All that a file imports, in functions too: modules, and names as `module.name`."""
+    return {name for origin, taken in rooms.imports(path, nodes=nodes) for name in (origin, *taken)}
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules of `core` that a file imports when it is imported itself."""
+    return {name for name in imported_by(path, lambda of: at_import(syntax.tree(of).body)) if name in MODULES}
 
 
 def at_import(body: list[ast.stmt]):
@@ -54,6 +46,7 @@ def at_import(body: list[ast.stmt]):
                 yield from at_import([inner] if isinstance(inner, ast.stmt) else inner.body)
 
 
+@syntax.reads_the_code
 def test_no_two_modules_need_each_other_to_be_imported():
     # A module's own package is being imported when the module is: `from . import other` needs the other one only.
     graph = {
@@ -75,10 +68,11 @@ def test_no_two_modules_need_each_other_to_be_imported():
         visit(name, ())
 
 
+@syntax.reads_the_code
 def test_the_library_knows_no_page():
     above = {"streamlit", "ui", "pages", "voting", "tests"}
     for path in FILES:
-        wrong = {name for name in imported_by(path, above) if name.split(".")[0] in above}
+        wrong = {name for name in imported_by(path) if name.split(".")[0] in above}
         assert not wrong, f"{path.relative_to(ROOT)} imports {', '.join(sorted(wrong))}"
 
 
@@ -90,21 +84,7 @@ def test_pages_only_lay_out():
             assert word not in text, f"{path.name} has {word}"
 
 
-def imported_by(path: Path, words: Iterable[str]) -> set[str]:
-    """All that a file imports, in functions too: modules, and names as `module.name`. Nothing where no line of its
-    imports has one of the words: parsing all files takes seconds."""
-    text, found = path.read_text("utf-8"), set[str]()
-    if not re.search(rf"(?m)^\s*(from|import)\s.*\b({'|'.join(words)})\b", text):
-        return found
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        if isinstance(node, ast.ImportFrom):
-            origin = "." * node.level + (node.module or "")
-            found |= {origin, *(f"{origin}.{alias.name}" for alias in node.names)}
-    return found
-
-
+@syntax.reads_the_code
 def test_one_module_reads_catalogues_and_they_are_the_voters():
     """The owner's app is English, and its texts stand where they are shown; voters have languages."""
     catalogues = ("gettext", "babel")
@@ -112,19 +92,20 @@ def test_one_module_reads_catalogues_and_they_are_the_voters():
         str(path.relative_to(ROOT))
         for folder in ("core", "ui", "pages", "voting")
         for path in (ROOT / folder).rglob("*.py")
-        if any(name.split(".")[0] in catalogues for name in imported_by(path, catalogues))
+        if any(name.split(".")[0] in catalogues for name in imported_by(path))
     }
     assert asks == {"core/i18n.py"}
     assert not [path for folder in ("core", "ui") for path in (ROOT / folder).rglob("spoken.py")]
     assert {path.name.count(".") for path in (CORE / "languages").glob("*.po")} == {1}  # it.po, and none of the app
 
 
+@syntax.reads_the_code
 def test_of_the_pages_only_what_is_about_voters_asks_for_a_language():
     asks = {
         path.stem
         for folder in ("ui", "pages")
         for path in (ROOT / folder).rglob("*.py")
-        if any(name.startswith("core.i18n") for name in imported_by(path, ["i18n"]))
+        if any(name.startswith("core.i18n") for name in imported_by(path))
     }
     assert asks == ABOUT_VOTERS
 
@@ -244,11 +225,12 @@ def is_click_command(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(re.search(r"\b(command|option|argument)\(", ast.unparse(each)) for each in function.decorator_list)
 
 
+@syntax.reads_the_code
 def test_functions_take_seven_parameters_at_most():
     """Options behind which one idea stands are a frozen dataclass; options that nobody passes are constants."""
     long = set()
     for path in [*FILES, *(path for folder in ("ui", "pages", "voting") for path in (ROOT / folder).rglob("*.py"))]:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in syntax.nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_click_command(node):
                 given = node.args
                 names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
@@ -259,14 +241,14 @@ def test_functions_take_seven_parameters_at_most():
     assert sorted(MANY_PARAMETERS - long) == [], "these are gone: take their lines off"
 
 
+@syntax.reads_the_code
 def test_what_an_error_says_is_drawn_as_text():
     """It may repeat a file's name, a cell, a token: `frame.show_error`, `frame.flash` and `frame.plain` keep it so."""
     found = {}
     for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]:
-        tree = ast.parse(path.read_text("utf-8"))
-        parts: list[ast.AST] = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        parts: list[ast.AST] = [node for node in syntax.nodes(path) if isinstance(node, ast.FunctionDef)]
         apart = ast.FunctionDef | ast.ClassDef
-        parts.append(ast.Module([node for node in tree.body if not isinstance(node, apart)], []))
+        parts.append(ast.Module([node for node in syntax.tree(path).body if not isinstance(node, apart)], []))
         if calls := sorted({call for part in parts for call in drawn_bare(part)}):
             found[path.relative_to(ROOT).as_posix()] = calls
     assert found == {}

@@ -26,6 +26,7 @@ from core.store.tokens.areas import add_areas, read_areas
 from core.store.votes.tallies import ballot_votes
 from core.tokens.files import AreaTokens
 from tests.browser.server import environment_of
+from tests.syntax import nodes, reads_the_code, tree
 
 ROOT = Path(__file__).resolve().parents[1]
 OWNER = """
@@ -148,11 +149,12 @@ def opens_a_command(function: ast.FunctionDef) -> bool:
     return any(isinstance(call.func, ast.Name) and call.func.id in named for call in calls)
 
 
+@reads_the_code
 def test_every_command_is_checked_against_what_was_seen_or_overwrites_nothing():
     """A function of the store that others call takes the revision, or is known to compare by itself."""
     unchecked = set()
     for path in sorted((ROOT / "core" / "store").rglob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree(path).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and opens_a_command(node):
                 arguments = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
                 if "expected_revision" not in arguments:
@@ -160,16 +162,17 @@ def test_every_command_is_checked_against_what_was_seen_or_overwrites_nothing():
     assert unchecked == set(COMPARED)
 
 
+@reads_the_code
 def test_every_page_sends_the_revision_that_it_showed():
     """Wherever a page gives a command that takes one."""
     takes = set()
     for path in sorted((ROOT / "core").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef) and "expected_revision" in {a.arg for a in node.args.kwonlyargs}:
                 takes.add(node.name)
     missing = []
     for path in sorted([*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "carry_out":
                 given = node.args[0]
                 sends = "expected_revision" in {keyword.arg for keyword in node.keywords}

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import nodes, reads_the_code
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ("*.md", "docs/**/*.md", "data/*.md")
 CODE = ("core/**/*.py", "ui/**/*.py", "pages/*.py", "voting/*.py", "app.py", "bench/*.py")
@@ -74,7 +76,7 @@ def prose() -> tuple[tuple[str, str], ...]:
 def texts(*patterns: str) -> Iterator[tuple[str, str]]:
     """The texts of modules that aren't formulas, without what is put into them."""
     for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\\" not in node.value:
                 yield f"{path.relative_to(ROOT)}:{node.lineno}", node.value
 
@@ -97,11 +99,13 @@ def test_documents_have_minus_signs():
     assert found_by(MINUS, prose()) == []
 
 
+@reads_the_code
 def test_a_rate_is_told_by_per():
     """Votes per item, 0.10 per task: “a” and “an” are articles."""
     assert found_by(PER, [*prose(), *texts("core/**/*.py", *PAGES)]) == []
 
 
+@reads_the_code
 def test_nothing_is_set_in_a_second_way():
     for rule in (SHORT, DOTS, DASHES):
         assert found_by(rule, [*prose(), *texts(*PAGES)]) == []

@@ -27,6 +27,7 @@ from core.store.projects.archive import delete_project, export_project, import_p
 from core.store.projects.embedding_library import import_into
 from core.store.projects.project_commands import get_project
 from core.store.votes.intake import accept_upload
+from tests.syntax import nodes, reads_the_code
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what is synced")]
 ROOT = Path(__file__).resolve().parents[2]
@@ -229,6 +230,7 @@ PASSING = {
 }
 
 
+@reads_the_code
 def test_files_get_their_names_in_one_place():
     """Nothing in the workspace is named, written or copied past `core.base.durable`."""
     found = set()
@@ -241,7 +243,7 @@ def test_files_get_their_names_in_one_place():
         *(ROOT / "core" / "store").rglob("*.py"),
         *(ROOT / "core" / "embeddings").rglob("*.py"),
     ]:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             if (
                 not isinstance(node, ast.Call)
                 or not isinstance(node.func, ast.Attribute)

@@ -30,6 +30,7 @@ from core.store.voting.owner_commands import invite, open_voting, read_invitatio
 from core.tokens.files import AreaTokens
 from core.voting import api
 from tests.rounds_of_people import RATING, accept_answers
+from tests.syntax import nodes, reads_the_code
 from ui.shared.choosers import told_apart
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,13 +140,14 @@ def test_where_what_was_chosen_is_gone_nothing_is_done_in_that_run(each, left):
     assert each.session_state["acted"] == all_chose(1) | {"multiselect": []}
 
 
+@reads_the_code
 def test_every_chooser_of_the_pages_is_one_of_these():
     """A bare one sends labels: of equal ones another would be taken."""
     wrong = []
     for path in sorted([*ROOT.glob("ui/**/*.py"), *ROOT.glob("pages/*.py")]):
         if path.name == "choosers.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.keyword) and node.arg == "format_func":
                 wrong.append(f"{path.name}:{node.lineno} format_func")
             if isinstance(node, ast.Attribute) and node.attr in KINDS and ast.unparse(node.value) != "choosers":
