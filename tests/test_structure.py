@@ -18,8 +18,6 @@ CORE = ROOT / "core"
 # Modules of pages that ask for another language: what voters read is chosen, edited or opened there.
 ABOUT_VOTERS = {"collecting_box", "round_form", "voting_box", "voting_form", "wording_form"}
 FILES = sorted(CORE.rglob("*.py"))
-
-
 MODULES = {name_of(path): path for path in FILES}
 
 
@@ -28,9 +26,9 @@ def imported_by(path: Path, nodes: rooms.Nodes = syntax.nodes) -> set[str]:
     return {name for origin, taken in rooms.imports(path, nodes=nodes) for name in (origin, *taken)}
 
 
-def imports_of(path: Path) -> set[str]:
-    """The modules of `core` that a file imports when it is imported itself."""
-    return {name for name in imported_by(path, lambda of: at_import(syntax.tree(of).body)) if name in MODULES}
+def imported_at_start(path: Path) -> set[str]:
+    """All that a file imports when it is imported itself."""
+    return imported_by(path, lambda of: at_import(syntax.tree(of).body))
 
 
 def at_import(body: list[ast.stmt]):
@@ -50,7 +48,7 @@ def at_import(body: list[ast.stmt]):
 def test_no_two_modules_need_each_other_to_be_imported():
     # A module's own package is being imported when the module is: `from . import other` needs the other one only.
     graph = {
-        name: {other for other in imports_of(path) if other != name and not name.startswith(f"{other}.")}
+        name: {other for other in imported_at_start(path) & MODULES.keys() if not f"{name}.".startswith(f"{other}.")}
         for name, path in MODULES.items()
     }
     done: set[str] = set()
@@ -74,6 +72,19 @@ def test_the_library_knows_no_page():
     for path in FILES:
         wrong = {name for name in imported_by(path) if name.split(".")[0] in above}
         assert not wrong, f"{path.relative_to(ROOT)} imports {', '.join(sorted(wrong))}"
+
+
+@syntax.reads_the_code
+def test_no_process_begins_with_parts_of_scipy_that_few_need():
+    """They take a fourth of what a worker or the voting page's server takes to start."""
+    heavy = {f"scipy.{name}" for name in ("fft", "integrate", "interpolate", "ndimage", "optimize", "spatial", "stats")}
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("core", "ui", "pages", "voting")
+        for path in (ROOT / folder).rglob("*.py")
+        if heavy & imported_at_start(path)
+    }
+    assert found == set()
 
 
 def test_pages_only_lay_out():

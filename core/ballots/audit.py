@@ -24,8 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
-from scipy.stats import gamma
+from scipy.special import expit, gammaincinv
 
 from ..errors import InputError
 from ..scores.bradley_terry import BradleyTerry
@@ -214,5 +213,5 @@ def _interval(mean: float, variance: float, level: float) -> tuple[int, int]:
     if mean <= 0 or variance <= 0:
         return round(mean), round(mean)
     tail = (1.0 - level) / 2
-    spread = gamma(mean * mean / variance, scale=variance / mean)
-    return math.floor(spread.ppf(tail) + 0.5), math.floor(spread.ppf(1.0 - tail) + 0.5)
+    lower, upper = gammaincinv(mean * mean / variance, [tail, 1.0 - tail]) * (variance / mean)
+    return math.floor(lower + 0.5), math.floor(upper + 0.5)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import scipy  # its parts are loaded where they are first asked for: most processes never do
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from ..base.estimates import Estimate
 from ..errors import InputError, RunoffError, UndefinedMetricError
@@ -103,7 +103,7 @@ def blocked_anova(means: ArrayLike) -> Anova:
     effects = {}
     for name, half in halves.items():
         f = 4 * n * half**2 / error
-        effects[name] = FactorEffect(name, 2 * half, f, float(stats.f.sf(f, 1, df)))
+        effects[name] = FactorEffect(name, 2 * half, f, float(scipy.stats.f.sf(f, 1, df)))
     groups = residuals.reshape(4, n)
     bartlett, levene = _equal_variances(groups)
     left_out = cells.shape[2] - n
@@ -113,7 +113,7 @@ def blocked_anova(means: ArrayLike) -> Anova:
 def _equal_variances(groups: Floats) -> tuple[float | None, float | None]:
     if (np.ptp(groups, axis=1) < 1e-12).any():
         return None, None
-    return float(stats.bartlett(*groups).pvalue), float(stats.levene(*groups).pvalue)
+    return float(scipy.stats.bartlett(*groups).pvalue), float(scipy.stats.levene(*groups).pvalue)
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,8 @@ def pair_order(one: ArrayLike, other: ArrayLike) -> OrderTest:
     gap = float(a.mean() - b.mean())
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return OrderTest(len(a), len(b), gap, None, None, "all ratings of an order are equal")
-    t = float(stats.ttest_ind(a, b, equal_var=False).pvalue)
-    u = float(stats.mannwhitneyu(a, b, alternative="two-sided").pvalue)
+    t = float(scipy.stats.ttest_ind(a, b, equal_var=False).pvalue)
+    u = float(scipy.stats.mannwhitneyu(a, b, alternative="two-sided").pvalue)
     return OrderTest(len(a), len(b), gap, t, u)
 
 
@@ -189,7 +189,7 @@ def _noise_test(one: Floats, other: Floats) -> tuple[float | None, str]:
         return None, "fewer than two items have two ratings"
     if np.ptp(a) == 0 and np.ptp(b) == 0:
         return None, "the SDs are the same for all items"
-    return float(stats.ttest_ind(a, b, equal_var=False).pvalue), ""
+    return float(scipy.stats.ttest_ind(a, b, equal_var=False).pvalue), ""
 
 
 ONLY_MEANS = "The file has means only: who rated what isn't in it."

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
+import scipy  # its parts are loaded where they are first asked for: most processes never do
 from scipy.special import ndtri
 
 from ..base.estimates import LEVEL, Estimate, Share, share, wilson
@@ -176,7 +176,9 @@ def judge_effects(answers: pd.DataFrame, fitted: FittedVotes | None, problem: st
         at = effects(values)
         return Likelihood(data, theta, at).cost() + at.penalty()
 
-    best = minimize(cost, start.centre, method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-9, "maxiter": 2000})
+    best = scipy.optimize.minimize(
+        cost, start.centre, method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-9, "maxiter": 2000}
+    )
     at = effects(np.asarray(best.x, dtype=np.float64))
     error = Likelihood(data, theta, at).effects_error()
     reach = float(ndtri((1 + LEVEL) / 2)) * error

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
+import scipy  # its parts are loaded where they are first asked for: most processes never do
 from scipy.sparse import coo_array, csr_array
 from scipy.special import expit, ndtri
 
@@ -184,7 +184,7 @@ class _Problem:
 
     def fitted(self, weight: float, start: Floats) -> Floats:
         """θ that minimises it."""
-        optimum = minimize(
+        optimum = scipy.optimize.minimize(
             self.cost, start, (weight,), jac=True, method="L-BFGS-B",
             options={"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "ftol": 0.0, "gtol": TOLERANCE, "maxcor": 20},
         )  # fmt: skip

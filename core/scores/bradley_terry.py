@@ -32,8 +32,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy  # its parts are loaded where they are first asked for: most processes never do
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicSpline
 from scipy.special import expit, ndtr
 
 from ..errors import InputError, NotConvergedError
@@ -281,7 +281,7 @@ def expected_borda(
         sums = _sums_of_wins(scores, others, curve)
     else:
         knots = np.arange(scores.min() - KNOT_DISTANCE, scores.max() + 2 * KNOT_DISTANCE, KNOT_DISTANCE)
-        sums = CubicSpline(knots, _sums_of_wins(knots, others, curve))(scores)
+        sums = scipy.interpolate.CubicSpline(knots, _sums_of_wins(knots, others, curve))(scores)
     if own:
         return np.asarray(lapse + (1.0 - 2.0 * lapse) * (sums - 0.5) / (len(others) - 1))
     return np.asarray(lapse + (1.0 - 2.0 * lapse) * sums / len(others))

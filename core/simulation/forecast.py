@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import norm
 
 from .. import metrics
 from ..errors import InputError, UndefinedMetricError
@@ -196,7 +195,7 @@ def made_up_models(guess: ForecastAssumptions, seed: int) -> Floats:
     """
     truth = np.abs(guess.similarity) if guess.notion == "relatedness" else guess.similarity
     ranks = metrics.average_ranks(truth)
-    normal = norm.isf((ranks - 0.375) / (len(ranks) + 0.25))
+    normal = -ndtri((ranks - 0.375) / (len(ranks) + 0.25))
     noise = np.random.default_rng([seed, 7]).standard_normal((MODEL_PAIRS, 2, len(ranks)))
     return np.asarray(MODEL_CORRELATION * normal + np.sqrt(1 - MODEL_CORRELATION**2) * noise)
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import bdtrc
 
 from .. import metrics
 from ..errors import InputError, UndefinedMetricError
@@ -218,12 +218,12 @@ def items_in_preference_cycles(first: ArrayLike, second: ArrayLike, outcome: Arr
     one, other, won = one[used], other[used], won[used] == 1.0
     winner, loser = np.where(won, one, other), np.where(won, other, one)
     n = int(max(winner.max(), loser.max())) + 1
-    beaten = csr_array((np.ones(len(winner)), (winner, loser)), shape=(n, n))
+    beaten = csr_array((np.ones(len(winner), dtype=np.int64), (winner, loser)), shape=(n, n))
     met = beaten + beaten.T
     high, low = beaten.nonzero()
     wins = np.asarray(beaten[high, low]).ravel()
     total = np.asarray(met[high, low]).ravel()
-    clear = (2 * wins > total) & (2 * stats.binom.sf(wins - 1, total, 0.5) < MAJORITY_LEVEL)
+    clear = (2 * wins > total) & (2 * bdtrc(wins - 1, total, 0.5) < MAJORITY_LEVEL)
     majority = csr_array((np.ones(int(clear.sum())), (high[clear], low[clear])), shape=(n, n))
     _, label = connected_components(majority, directed=True, connection="strong")
     sizes = np.bincount(label)

@@ -21,9 +21,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from scipy.sparse import csr_array
-from scipy.special import expit, ndtri
+from scipy.special import bdtrc, expit, ndtri
 
 from ..base.estimates import LEVEL, holm
 from ..errors import InputError, RunoffError, UndefinedMetricError
@@ -81,7 +80,7 @@ def side_bias(voter: ArrayLike, chose_left: ArrayLike, *, level: float = FALSE_F
     answers = np.bincount(code, minlength=len(voters))
     n_left = np.bincount(code[left], minlength=len(voters))
     more = np.maximum(n_left, answers - n_left)
-    p = np.minimum(1.0, 2 * stats.binom.sf(more - 1, answers, 0.5))
+    p = np.minimum(1.0, 2 * bdtrc(more - 1, answers, 0.5))
     table = pd.DataFrame({"voter": voters, "answers": answers, "left": n_left, "share": n_left / answers, "p": p})
     return SideBias(table.sort_values(["p", "voter"], ignore_index=True), level)
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its parts are loaded where they are first asked for: most processes never do
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 from scipy.special import betaincinv
 
 from ..base.estimates import LEVEL, Estimate, Share, share, widened_tails
@@ -253,8 +253,9 @@ class _Surface:
 
     @classmethod
     def of(cls, logs: Floats) -> _Surface:
-        logs = CubicSpline(np.log(SIGMA), logs, axis=1)(np.log(FINE_SIGMA))
-        logs = CubicSpline(np.log(EPSILON + NEAR_ZERO), logs, axis=2)(np.log(FINE_EPSILON + NEAR_ZERO))
+        spline = scipy.interpolate.CubicSpline
+        logs = spline(np.log(SIGMA), logs, axis=1)(np.log(FINE_SIGMA))
+        logs = spline(np.log(EPSILON + NEAR_ZERO), logs, axis=2)(np.log(FINE_EPSILON + NEAR_ZERO))
         logs = np.concatenate((logs[:, :1], logs), axis=1)  # below the lowest σ* nothing changes any more
         scale = logs.max(axis=(1, 2))
         return cls(np.exp(logs - scale[:, None, None]), scale, (np.concatenate(([0.0], FINE_SIGMA)), FINE_EPSILON))

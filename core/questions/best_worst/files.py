@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from ...base.estimates import LEVEL, widened_tails
 from ...errors import InputError, Issue, RunoffError
-from ...metrics import rounded_scores
+from ...metrics import average_ranks
 from ...scores.uncertainty import MOST_UNDEFINED, resample_voters
 from ...tables import Floats, Ints
 from ...tabular import (
@@ -467,7 +467,7 @@ def _halves(read: BestWorstSet, half: _HalfOfJudgements | _HalfOfVoters, splits:
         one, other = (_part(read.answers, rows & half.used).counts(n) for rows in (first, ~first))
         both = ~np.isnan(one) & ~np.isnan(other)
         r, reason = pearson(one[both], other[both])
-        rho, _why = pearson(_ranks(one[both]), _ranks(other[both]))
+        rho, _why = pearson(average_ranks(one[both]), average_ranks(other[both]))
         if r is not None and rho is not None:
             correlations.append((rho, r))
     if len(correlations) < 0.8 * splits:
@@ -475,12 +475,6 @@ def _halves(read: BestWorstSet, half: _HalfOfJudgements | _HalfOfVoters, splits:
     rho_of, r_of = np.array(correlations).T
     lower, upper = np.quantile(rho_of, [0.05, 0.95]).tolist()
     return Halves(float(rho_of.mean()), float(r_of.mean()), lower, upper, len(correlations))
-
-
-def _ranks(values: Floats) -> Floats:
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(rounded_scores(values)))
 
 
 def _part(answers: BestWorst, rows: NDArray[np.bool_]) -> BestWorst:

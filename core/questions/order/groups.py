@@ -30,11 +30,10 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from ...embeddings import Embedding
 from ...errors import InputError, UndefinedMetricError
-from ...metrics import rounded_scores
+from ...metrics import rounded_scores, spearman
 
 Kind = Literal["positive", "distractor", "random"]
 KINDS: tuple[Kind, ...] = ("positive", "distractor", "random")
@@ -263,7 +262,7 @@ def _spearman_of_targets(comparisons: Sequence[GroupComparison], first: np.ndarr
         of_people, of_model = _places(comparisons, rows, first, second)
         if len(of_people) < 2 or np.ptp(of_people) == 0 or np.ptp(of_model) == 0:
             continue
-        correlations.append(float(np.corrcoef(rankdata(of_people), rankdata(of_model))[0, 1]))
+        correlations.append(spearman(of_people, of_model))
     return correlations
 
 

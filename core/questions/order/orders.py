@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ...errors import InputError, Issue, UndefinedMetricError
-from ...metrics import rounded_scores
+from ...metrics import rounded_scores, spearman
 from ...tabular import SourceTable, column_numbers, find_column, lacking, open_table, places_of, same_name
 from ...votes.reading import usual_id, why_lost
 from ..rating.files import NAMES
@@ -65,7 +64,7 @@ def agree(one: Orders, other: Orders) -> float | None:
         words = sorted(one[target].keys() & other[target].keys())
         places = [np.array([float(of[target][word]) for word in words]) for of in (one, other)]
         if len(words) >= 2 and all(np.ptp(place) > 0 for place in places):
-            correlations.append(float(np.corrcoef(rankdata(places[0]), rankdata(places[1]))[0, 1]))
+            correlations.append(spearman(*places))
     return round(float(np.mean(sorted(correlations))), 12) if correlations else None
 
 
