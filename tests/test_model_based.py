@@ -367,8 +367,9 @@ class Walk(RuleBasedStateMachine):
             view = api.look(self.store, code, "", "visit", api.Visitor())
             if view.kind == "entry":
                 view = api.begin(self.store, code, "visit", view.form, api.Visitor(), name=name)
-            if view.kind != "vote":
+            if not view.cookie:  # nobody may begin
                 return
+            # Also who finds no task left: the same name from the same browser is the same voter later.
             self.pages[project_id, name] = view.cookie, code, self.newest_voter(project_id)
         cookie, code, stored = self.pages[project_id, name]
         view = api.look(self.store, code, cookie, "visit")
@@ -383,7 +384,7 @@ class Walk(RuleBasedStateMachine):
             voter.votes.append(items_of(view.place.texts))
 
     def newest_voter(self, project_id: str) -> str:
-        """Who came last; a name that somebody had who found no task left is another voter's."""
+        """Who began last, by the store's name."""
         voter, session = t.voter.c, t.sitting.c
         query = sa.select(voter.external_id).join(t.sitting, session.voter_id == voter.id)
         with self.store.read() as conn:
