@@ -35,8 +35,9 @@ soak: $(VENV)/.dev chromium postgresql  ## a hundred voters at once on the votin
 	$(BIN)/python -m bench.soak --database sqlite
 	$(BIN)/python -m bench.soak --database postgresql
 
-# What pytest runs in each tier; markers are explained in pyproject.toml. Three for two cores: one of them mostly waits for a browser.
-PYTEST := $(BIN)/python -m pytest -n 4 --dist loadgroup
+# What pytest runs in each tier; markers are explained in pyproject.toml. Five processes for two cores: one of them mostly waits for a
+# browser, and beside other work each has its share.
+PYTEST := $(BIN)/python -m pytest -n 5 --dist loadgroup
 EVERY_CHANGE := not release and not libraries
 
 test: $(VENV)/.dev chromium postgresql  ## what protects every change, browser tests included: minutes on two cores
@@ -78,7 +79,7 @@ test-pythons: $(VENV)/.dev  ## the same bytes, and the tests of what computes, o
 	$(BIN)/python -m bench.pythons --tests $(PYTHONS:%=.pythons/%/bin/python)
 
 test-lowest: $(LOWEST)/.done chromium postgresql  ## what `make test` runs, with the lowest versions that requirements.txt allows
-	$(LOWEST)/bin/python -m pytest -n 4 --dist loadgroup -m "$(EVERY_CHANGE)"
+	$(LOWEST)/bin/python -m pytest -n 5 --dist loadgroup -m "$(EVERY_CHANGE)"
 
 check: $(VENV)/.dev  ## lint, types and `make test`, as they must be before a commit; CI runs this
 	$(BIN)/ruff check .

@@ -3,4 +3,4 @@
 Nothing in this package knows about pages; every module can be used from a notebook or a script.
 """
 
-__version__ = "0.13.1"
+__version__ = "0.13.2"
