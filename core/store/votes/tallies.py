@@ -240,6 +240,13 @@ def _main_options(conn: sa.Connection, ballot_id: int, side: int) -> np.ndarray:
     return fetch_integers(conn, query)
 
 
+def _is_main(ballot_id: int) -> sa.ColumnElement[bool]:
+    """Whether a judgement is of a main question of its ballot: not of one of the few checks, so that no question is
+    looked up for each of millions."""
+    q = t.question.c
+    return _J.question_id.not_in(sa.select(q.id).where(q.ballot_id == ballot_id, q.role != "main"))
+
+
 def _counted(conn: sa.Connection, ballot_id: int, without: frozenset[int] | None) -> np.ndarray:
     """The counted judgements of main questions: columns question, value, voter id; in a fixed order."""
     j = t.judgement.c
@@ -247,8 +254,7 @@ def _counted(conn: sa.Connection, ballot_id: int, without: frozenset[int] | None
     query = (
         sa.select(t.judgement.c.question_id, t.judgement.c.value, t.assignment.c.voter_id)
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
-        .join(t.question, t.question.c.id == t.judgement.c.question_id)
-        .where(t.assignment.c.ballot_id == ballot_id, counted, j.value.is_not(None), t.question.c.role == "main")
+        .where(t.assignment.c.ballot_id == ballot_id, counted, j.value.is_not(None), _is_main(ballot_id))
         .order_by(t.judgement.c.question_id, t.judgement.c.id)
     )
     votes = fetch_numbers(conn, query)
@@ -354,16 +360,15 @@ def _outcomes(conn: sa.Connection, ballot_id: int) -> np.ndarray:
     """The ids of the first and the second item of each answer, and what it is to the first: 0 a win, 1 a tie, 2 a loss,
     3 an "I don't know"."""
     one, two = t.question_option.alias("one"), t.question_option.alias("two")
-    j, q = t.judgement.c, t.question.c
+    j = t.judgement.c
     is_vote = sa.and_(j.status == "counted", j.value.is_not(None))
     query = (
         sa.select(one.c.item_id, two.c.item_id, sa.case((is_vote, sa.cast(2 - 2 * j.value, sa.Integer)), else_=3))
         .select_from(t.judgement)
         .join(t.assignment, t.assignment.c.id == j.assignment_id)
-        .join(t.question, q.id == j.question_id)
-        .join(one, sa.and_(one.c.question_id == q.id, one.c.position == 0))
-        .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
-        .where(t.assignment.c.ballot_id == ballot_id, q.role == "main", j.status.in_(["counted", "unknown"]))
+        .join(one, sa.and_(one.c.question_id == j.question_id, one.c.position == 0))
+        .join(two, sa.and_(two.c.question_id == j.question_id, two.c.position == 1))
+        .where(t.assignment.c.ballot_id == ballot_id, _is_main(ballot_id), j.status.in_(["counted", "unknown"]))
     )
     return fetch_integers(conn, query)
 
@@ -472,8 +477,7 @@ def _judgements_by_status(conn: sa.Connection, ballot_id: int) -> tuple[dict[str
     query = (
         sa.select(j.status, j.source, voter, sa.func.count())
         .join(t.assignment, t.assignment.c.id == j.assignment_id)
-        .join(t.question, t.question.c.id == j.question_id)
-        .where(t.assignment.c.ballot_id == ballot_id, t.question.c.role == "main")
+        .where(t.assignment.c.ballot_id == ballot_id, _is_main(ballot_id))
         .group_by(j.status, j.source, voter)
     )
     counts: dict[str, int] = {}
