@@ -275,14 +275,14 @@ def test_the_better_of_two_stands_first_and_no_p_is_nought() -> None:
     assert (shown["by ρ_w (90% interval)"], shown["p"]) == ("0.200 (0.100 to 0.400)", "< 0.001")
 
 
-def board(demo, view, label: str, told=()):
-    """The leaderboard as it is without intervals, with what a perfect model gets."""
-    with_shares, _ = leaderboard.with_shares(view, found_of(demo, view, "top"))
-    return leaderboard.leaderboard(view, label, told, shares=with_shares, is_coming=False)
-
-
 def test_the_leaderboard_has_the_best_first_in_words(demo, view) -> None:
-    table = board(demo, view, "ρ_w")
+    with_shares, _ = leaderboard.with_shares(view, found_of(demo, view, "top"))
+
+    def board(label: str, told=()):
+        """The leaderboard as it is without intervals, with what a perfect model gets."""
+        return leaderboard.leaderboard(view, label, told, shares=with_shares, is_coming=False)
+
+    table = board("ρ_w")
     assert list(table) == ["rank", "embedding", "ρ_w", leaderboard.POSSIBLE, "covered"]
     ordered = view.common.sort_values("ρ_w", ascending=False)
     assert table["embedding"].tolist() == ordered["embedding"].tolist()
@@ -293,9 +293,9 @@ def test_the_leaderboard_has_the_best_first_in_words(demo, view) -> None:
     first, second, third = table["embedding"]
     level = PairwiseDifference(second, first, -0.1, -0.1, 0.1, -0.3, 0.1, 0.2, 0.4)
     apart = [PairwiseDifference(third, name, -0.3, -0.3, 0.1, -0.5, -0.1, 0.01, 0.01) for name in (first, second)]
-    assert board(demo, view, "ρ_w", (level, *apart))["rank"].tolist() == ["1 to 2", "1 to 2", "3"]
+    assert board("ρ_w", (level, *apart))["rank"].tolist() == ["1 to 2", "1 to 2", "3"]
     # No share of the precision is known, and its name says how many are the top.
-    assert list(board(demo, view, "top k")) == ["rank", "embedding", "top 20", "covered"]
+    assert list(board("top k")) == ["rank", "embedding", "top 20", "covered"]
 
 
 def test_an_interval_stands_beside_the_figure_that_it_is_about(view) -> None:

@@ -19,6 +19,7 @@ from core.simulation.search import plans_within
 from core.simulation.similarities import at_other_budgets
 from core.store import open_store
 from core.store.ballots.ballot_rows import read_ballots
+from core.store.ballots.drawing import draw_next_ballot
 from core.store.projects.archive import export_project, import_project
 from core.store.projects.plans import PlanSettings, check_settings, read_plan, with_budget, within_cost
 from core.store.scores.project_dataset import read_project_dataset
@@ -75,7 +76,8 @@ def test_a_plan_stores_its_aim_only_where_it_has_one(tmp_path):
     store = open_store(tmp_path / "one")
     project_id = make_project(store, plan=aimed)
     assert read_plan(store, project_id) == aimed
-    run_people(store, project_id, 2)
+    run_people(store, project_id, 1)
+    draw_next_ballot(store, project_id)
     assert [ballot.n_items for ballot in read_ballots(store, project_id)] == [21, 21]
     assert read_project_dataset(store, project_id).attrs["plan"]["aim"] == "rho_w"
     copy = import_project(store, export_project(store, project_id))
