@@ -375,9 +375,10 @@ class Walk(RuleBasedStateMachine):
         view = api.look(self.store, code, cookie, "visit")
         if view.kind != "vote":
             return
+        self.pages[project_id, name] = view.cookie, code, stored  # another at each ballot, as a browser gets it
         voter = ballot.page.setdefault(stored, PageVoter(stored))
         assert not voter.is_withdrawn
-        api.vote(self.store, code, cookie, view.form, task=view.place.task, n=view.place.n, choice=choice)
+        api.vote(self.store, code, view.cookie, view.form, task=view.place.task, n=view.place.n, choice=choice)
         if choice == "unknown":
             voter.n_unknown += 1
         else:
